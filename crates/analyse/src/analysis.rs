@@ -12,6 +12,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::{Estimate, Summary};
 
+use crate::answer::Answer;
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
 use crate::dependence::Successive;
@@ -60,6 +61,8 @@ pub struct Analysis {
     pub serving: Option<Serving>,
     pub money: MoneyResult,
     pub best: Best,
+    /// What to choose for each task, how sure that is, and what it saves.
+    pub answer: Answer,
     /// The result in sentences, the most important first.
     pub findings: Vec<Finding>,
     /// What to do next.
@@ -103,6 +106,12 @@ impl Analysis {
 
     pub fn time_of<'s>(&self, scenario: &'s ScenarioResult) -> Option<&'s Estimate> {
         scenario.mean(self.time_metric.as_deref()?)
+    }
+
+    pub fn scenario(&self, number: u32) -> Option<&ScenarioResult> {
+        // Scenarios are in the order of their numbers.
+        let found = self.scenarios.binary_search_by_key(&number, |s| s.number);
+        found.ok().map(|place| &self.scenarios[place])
     }
 
     /// What the metric is called in "what decides the …".

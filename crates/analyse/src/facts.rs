@@ -278,7 +278,7 @@ pub(crate) fn sampler(table: &Table) -> Option<SamplerCost> {
 }
 
 /// Answers of one scenario that were computed in several ways have no common mean.
-fn several_runtimes(table: &Table) -> Option<String> {
+pub(crate) fn several_runtimes(table: &Table) -> Option<String> {
     let mut known: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for row in &table.runs {
         let serving = row.record.serving.as_ref();
@@ -295,20 +295,36 @@ fn several_runtimes(table: &Table) -> Option<String> {
     ))
 }
 
+/// One note for all files: there may be one a run.
+fn imported(table: &Table) -> Option<String> {
+    let file = |row: &Row| match &row.record.origin {
+        Origin::Imported { file, .. } => Some(file.clone()),
+        Origin::Measured { .. } | Origin::Predicted { .. } => None,
+    };
+    let files: Vec<String> = table.runs.iter().filter_map(file).collect();
+    let runs = format::counted(files.len(), "run was", "runs were");
+    let known: Vec<String> = BTreeSet::from_iter(files).into_iter().collect();
+    let from = match known.as_slice() {
+        [] => return None,
+        [only] => only.clone(),
+        several => format!(
+            "{} ({})",
+            format::counted(several.len(), "file", "files"),
+            format::listed(several, 2)
+        ),
+    };
+    let (subject, verb) = match known.len() {
+        1 => ("the file", "contains"),
+        _ => ("the files", "contain"),
+    };
+    Some(format!(
+        "{runs} imported from {from}: measured elsewhere, so machine, phases and warnings are limited to what {subject} {verb}."
+    ))
+}
+
 pub(crate) fn notes(table: &Table) -> Vec<String> {
     let mut notes = Vec::new();
-    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in &table.runs {
-        if let Origin::Imported { file, .. } = &row.record.origin {
-            *files.entry(file).or_default() += 1;
-        }
-    }
-    for (file, runs) in files {
-        notes.push(format!(
-            "{} imported from {file}: measured elsewhere, so machine, phases and warnings are limited to what the file contains.",
-            format::counted(runs, "run was", "runs were")
-        ));
-    }
+    notes.extend(imported(table));
     notes.extend(crate::predicted::notes(table));
     notes.extend(several_runtimes(table));
     notes.extend(crate::percentiles::notes(table));

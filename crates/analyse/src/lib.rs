@@ -3,6 +3,7 @@
 
 mod along;
 mod analysis;
+mod answer;
 mod assumptions;
 mod breakeven;
 mod compare;
@@ -56,6 +57,7 @@ pub use analysis::{
     Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, Rented, RunRow, SamplerCost,
     ScenarioResult, Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
+pub use answer::{Against, Answer, Goal, Pick, Recommendation, Saving, TaskAnswer};
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
 pub use continued::{PredictedMoment, PredictedTarget};
@@ -149,11 +151,13 @@ pub fn analyse(input: &Input) -> Analysis {
         sampler: facts::sampler(&table),
         notes: facts::notes(&table),
         timelines: Vec::new(),
-        metrics: table.columns,
+        answer: Answer::default(),
+        metrics: table.columns.clone(),
     };
     analysis.notes.extend(analysis.best.left_out.clone());
     analysis.notes.extend(residuals::medians(&analysis));
     analysis.notes.extend(unchecked(&analysis));
+    analysis.answer = answer::answer(&table, &analysis);
     analysis.runs = scenarios::run_rows(table.runs);
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);

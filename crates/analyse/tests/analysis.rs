@@ -421,3 +421,27 @@ fn without_repetitions_nothing_is_denied() {
     );
     assert!(!said.contains("of the variation in time"), "{said}");
 }
+
+#[test]
+fn files_of_an_import_share_a_note() {
+    let mut world = Recipe::default().world();
+    for record in &mut world.records {
+        let file = format!("r{}.csv", record.run.repetition);
+        record.origin = Origin::Imported {
+            file,
+            line: 1,
+            undated: false,
+        };
+    }
+    let found = analysis(&world);
+    let notes: Vec<&String> = found
+        .notes
+        .iter()
+        .filter(|n| n.contains("imported"))
+        .collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(
+        notes[0].starts_with("24 runs were imported from 3 files (r1.csv, r2.csv and 1 more)"),
+        "{notes:?}"
+    );
+}

@@ -145,6 +145,7 @@ fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()>
         generated: model::Timestamp::from_second(1_710_000_000).unwrap_or_default(),
         bancada_version: "0.1.0",
         command: Some("bancada report results/quickstart"),
+        study_file: None,
     };
     let html = report::html(&analysis, &meta);
     let written = begin.elapsed();

@@ -34,4 +34,6 @@ pub struct ReportMeta<'a> {
     pub bancada_version: &'a str,
     /// How to make the report again: `bancada report results/quickstart`.
     pub command: Option<&'a str>,
+    /// The text of the study file.
+    pub study_file: Option<&'a str>,
 }

@@ -100,7 +100,7 @@ impl<'a> Experiment<'a> {
 
 /// The levels, and what else was chosen.
 fn params(analysis: &Analysis, run: &RunRow) -> Vec<(String, String)> {
-    let scenario = crate::tables::scenario(analysis, run.scenario);
+    let scenario = analysis.scenario(run.scenario);
     let levels = scenario.into_iter().flat_map(|s| &s.levels);
     let levels = levels.map(|level| (level.factor.clone(), level.level.clone()));
     let mut all: Vec<(String, String)> = levels.collect();

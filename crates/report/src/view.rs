@@ -169,11 +169,6 @@ struct NumberColumn<'a> {
 }
 
 impl NumberColumn<'_> {
-    fn symbol(&self) -> String {
-        let currency: Result<model::Currency, _> = self.info.unit.parse();
-        currency.map_or_else(|_| self.info.unit.clone(), |c| c.symbol().to_owned())
-    }
-
     fn cost_to_target(&self, scenario: &ScenarioResult) -> Option<Money> {
         let found = self.target?.scenarios.iter();
         found
@@ -200,8 +195,10 @@ impl NumberColumn<'_> {
         };
         let quantity = format::quantity(mean, self.unit.scale);
         let (value, half_width) = if self.info.name == metric::COST_PER_INFERENCE {
-            let million = format::significant(mean.value * 1e6, 3);
-            (format!("{} {million}", self.symbol()), String::new())
+            (
+                crate::tables::money(1e6 * mean.value, &self.info.unit),
+                String::new(),
+            )
         } else if let Some(money) = money {
             (money.to_string(), String::new())
         } else if is_whole {

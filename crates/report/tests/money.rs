@@ -29,6 +29,7 @@ fn read(world: &World, superseded: &[RunRecord]) -> Read {
         generated: Timestamp::from_second(1_710_000_000).unwrap(),
         bancada_version: "0.1.0",
         command: None,
+        study_file: None,
     };
     let options = TerminalOptions {
         width: Some(2000),

@@ -20,6 +20,7 @@ fn meta() -> ReportMeta<'static> {
         generated: Timestamp::from_second(1_710_000_000).unwrap(),
         bancada_version: "0.1.0",
         command: Some("bancada report results/quickstart"),
+        study_file: None,
     }
 }
 

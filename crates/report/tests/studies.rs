@@ -19,6 +19,7 @@ fn meta() -> ReportMeta<'static> {
         generated: Timestamp::from_second(1_710_000_000).unwrap(),
         bancada_version: "0.1.0",
         command: None,
+        study_file: None,
     }
 }
 

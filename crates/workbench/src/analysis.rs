@@ -11,7 +11,7 @@ use runner::TooSmall;
 
 use crate::Tell;
 use crate::error::Error;
-use crate::open::Results;
+use crate::open::{Results, STUDY_COPY};
 use crate::run_files::{self, Read};
 use crate::what_if::OtherPrices;
 
@@ -185,10 +185,13 @@ pub fn write_report(
     }
     let damaged = damaged_files(results)?.into_iter();
     with_courses.notes.extend(damaged.map(|text| text + "."));
+    // Results of before it was kept have none.
+    let study_file = fs::read_to_string(results.folder.join(STUDY_COPY)).ok();
     let html = report::html(
         &with_courses,
         &ReportMeta {
             command: Some(&command),
+            study_file: study_file.as_deref(),
             ..meta
         },
     );

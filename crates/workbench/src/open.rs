@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// The file in the folder of results that says which question they answer.
 const PLAN_FILE: &str = "plan.json";
-const STUDY_COPY: &str = "study.toml";
+pub(crate) const STUDY_COPY: &str = "study.toml";
 
 /// A study file, read and planned.
 #[derive(Debug, Clone)]

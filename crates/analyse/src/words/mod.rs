@@ -1,5 +1,6 @@
 //! Everything that is written for people: numbers, names, and sentences about results.
 
+pub(crate) mod answer;
 pub(crate) mod billing;
 pub(crate) mod breakeven;
 pub(crate) mod comparison;

@@ -178,6 +178,20 @@ pub(crate) fn of_task(
     words.sentences()
 }
 
+/// A scenario is never ranked by the runs that survived.
+pub(crate) fn unranked(task: &TaskBest) -> Option<String> {
+    let each = task.unranked.iter();
+    let named: Vec<String> = each
+        .map(|one| format!("C{} ({})", one.scenario, one.why))
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "Not ranked, because not every run succeeded: {}.",
+            format::listed(&named, 4)
+        )
+    })
+}
+
 struct Words<'a> {
     task: &'a TaskBest,
     by_number: BTreeMap<u32, &'a ScenarioResult>,
@@ -224,7 +238,7 @@ impl Words<'_> {
             let name = LevelFacts::phrase_of(&self.task.task);
             *first = format!("{name}: {}{}", first[..1].to_lowercase(), &first[1..]);
         }
-        said.extend(self.unranked());
+        said.extend(unranked(self.task));
         said
     }
 
@@ -289,19 +303,6 @@ impl Words<'_> {
     fn on_the_line(&self, known: &[u32]) -> Vec<String> {
         let others = self.task.pareto.iter().filter(|n| !known.contains(n));
         others.map(|n| self.label(*n)).collect()
-    }
-
-    fn unranked(&self) -> Option<String> {
-        let each = self.task.unranked.iter();
-        let named: Vec<String> = each
-            .map(|one| format!("{} ({})", self.label(one.scenario), one.why))
-            .collect();
-        (!named.is_empty()).then(|| {
-            format!(
-                "Not ranked, because not every run succeeded: {}.",
-                format::listed(&named, 4)
-            )
-        })
     }
 
     fn label(&self, number: u32) -> String {

@@ -126,5 +126,6 @@ pub(super) fn meta() -> ReportMeta<'static> {
         generated: Timestamp::now(),
         bancada_version: env!("CARGO_PKG_VERSION"),
         command: None,
+        study_file: None,
     }
 }

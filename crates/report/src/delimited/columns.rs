@@ -49,7 +49,7 @@ impl<'a, R: 'a> Columns<'a, R> {
         let analysis = self.analysis;
         for factor in &analysis.study.factors {
             self.add(format!("factor_{}", factor.name), move |row| {
-                let scenario = crate::tables::scenario(analysis, scenario(row));
+                let scenario = analysis.scenario(scenario(row));
                 let level = scenario.and_then(|s| s.level(&factor.name));
                 level.map(|l| l.level.clone()).unwrap_or_default()
             });

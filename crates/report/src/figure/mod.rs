@@ -315,6 +315,16 @@ impl Figure {
         self.series.iter().filter(|s| s.mark == Mark::Bars)
     }
 
+    /// Bands of many lines cover each other: each is then seen when its name is pointed at.
+    pub(crate) fn has_many_bands(&self) -> bool {
+        const MOST: usize = 3;
+        let is_banded = |series: &&Series| {
+            let has_band = matches!(series.mark, Mark::Line(line) if line.band);
+            has_band && series.points.iter().any(|point| point.y_ends.is_some())
+        };
+        self.series.iter().filter(is_banded).count() > MOST
+    }
+
     /// What the series at this place is shown and hidden by.
     pub(crate) fn group(&self, place: usize) -> String {
         match self.series.get(place).map(|s| s.group.as_str()) {

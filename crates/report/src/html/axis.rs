@@ -1,5 +1,6 @@
 //! What figures share: a metric with its unit, scenarios as categories, what a scenario says.
 
+use analyse::lists::entry;
 use analyse::{Analysis, MetricInfo, ScenarioResult, format, metric_value};
 
 use crate::figure::{Axis, Category, Colour, Mark, Point, Series};
@@ -31,6 +32,70 @@ pub(super) fn by_environment(analysis: &Analysis) -> Vec<Group<'_>> {
         },
     };
     environments.into_iter().map(group).collect()
+}
+
+/// More bars than this are too thin to be read.
+const MOST_BARS: usize = 60;
+/// More parts than this are cut by number alone.
+const MOST_PARTS: usize = 12;
+
+/// The same, where a large one is divided: by the first factor whose levels make parts that can be
+/// read, or else simply by number.
+pub(super) fn figures_of(analysis: &Analysis) -> Vec<Group<'_>> {
+    let groups = by_environment(analysis).into_iter();
+    groups.flat_map(|group| divided(analysis, group)).collect()
+}
+
+/// All environments in one figure, where that can be read.
+pub(super) fn together(analysis: &Analysis) -> Vec<Group<'_>> {
+    let measured = analysis.scenarios.iter().filter(|s| s.runs.total() > 0);
+    let all = Group {
+        scenarios: measured.collect(),
+        place: String::new(),
+    };
+    match all.scenarios.len() <= MOST_BARS {
+        true => vec![all],
+        false => figures_of(analysis),
+    }
+}
+
+fn divided<'a>(analysis: &'a Analysis, group: Group<'a>) -> Vec<Group<'a>> {
+    if group.scenarios.len() <= MOST_BARS {
+        return vec![group];
+    }
+    let mut factors = analysis.study.factors.iter();
+    let parts = factors.find_map(|factor| by_level(&group, &factor.name));
+    parts.unwrap_or_else(|| {
+        let parts = group.scenarios.chunks(MOST_BARS).map(|part| {
+            let ends = (part.first(), part.last());
+            let named = ends.0.zip(ends.1);
+            let named = named.map(|(a, b)| format!(", {} to {}", a.label, b.label));
+            Group {
+                scenarios: part.to_vec(),
+                place: format!("{}{}", group.place, named.unwrap_or_default()),
+            }
+        });
+        parts.collect()
+    })
+}
+
+fn by_level<'a>(group: &Group<'a>, factor: &str) -> Option<Vec<Group<'a>>> {
+    let mut parts: Vec<(&str, Group<'a>)> = Vec::new();
+    for scenario in &group.scenarios {
+        let level = scenario.level(factor)?;
+        let new = || {
+            let part = Group {
+                scenarios: Vec::new(),
+                place: format!("{}, {}", group.place, level.phrase),
+            };
+            (level.level.as_str(), part)
+        };
+        let part = entry(&mut parts, |(known, _)| *known == level.level, new);
+        part.1.scenarios.push(scenario);
+    }
+    let is_readable = |(_, part): &(&str, Group)| part.scenarios.len() <= MOST_BARS;
+    let fits = (2..=MOST_PARTS).contains(&parts.len()) && parts.iter().all(is_readable);
+    fits.then(|| parts.into_iter().map(|(_, part)| part).collect())
 }
 
 /// A metric in the unit its axis is drawn in.

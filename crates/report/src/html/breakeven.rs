@@ -30,21 +30,19 @@ pub(super) fn break_evens(page: &mut Page, analysis: &Analysis) {
         return;
     }
     let found = &analysis.money.break_even;
-    let is_more = |text: &&String| !analysis.money.sentences.contains(*text);
-    page.list("findings", found.sentences.iter().filter(is_more));
     for note in &found.notes {
         page.note(note);
     }
     if let Some(table) = buying_table(&found.buying) {
         page.subtitle("Break-even: buying or renting");
         page.figure(&buying_figure(&found.buying));
-        page.table(&table);
+        page.table("Buying or renting", &table);
         page.note("Your own machine costs its purchase price spread over its months of use, plus electricity while it works; the rented one costs its rent for the time it needs for the same work. The rent includes discounts, charges and taxes, but not rounding per run. Hours are those of your own machine. The interval comes from the measured ratio of times; space, staff and repairs are not included.");
     }
     if let Some(table) = more_expensive_table(&found.more_expensive) {
         page.subtitle("Break-even: the more expensive machine");
         page.figure(&more_expensive_figure(analysis, &found.more_expensive));
-        page.table(&table);
+        page.table("The more expensive machine", &table);
         page.note("Two machines cost the same if the speed-up of the more expensive one equals the ratio of their prices per hour. If bills are rounded up, or have discounts, charges or taxes, the billed cost of the runs is used instead of the prices. Times are those that are billed. Inconclusive means that the interval contains the break-even point.");
     }
     serving::break_even(page, analysis);

@@ -4,29 +4,31 @@ use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, TaskBest, format
 use model::run::metric::{self, Better};
 
 use super::axis::{MetricAxis, heading};
-use super::page::Page;
 use crate::figure::{Axis, Colour, Dash, Extent, Figure, Line, Mark, Point, Range, Series, Symbol};
 use crate::markdown::capital;
+use crate::tables::currency_symbol;
 
 /// More names than this cover each other.
 const MOST_LABELS: usize = 40;
 /// More intervals than this are a thicket.
 const MOST_INTERVALS: usize = 60;
-/// More dominated scenarios than this are only counted.
-const MOST_NAMED: usize = 12;
+/// Over more than a decade, most of a linear axis would be empty.
+const DECADE: f64 = 10.0;
+/// More tasks than this are not told apart by colours.
+const MOST_TASKS: usize = 8;
 const SIZE: f64 = 9.0;
 
-/// Nothing where there are too few scenarios for a choice.
-pub(super) fn choice(page: &mut Page, analysis: &Analysis) {
+/// `None` where there are too few scenarios for a choice.
+pub(super) fn figure(analysis: &Analysis) -> Option<Figure> {
     let criteria = analysis.best.criteria.iter();
     let criteria: Vec<&MetricInfo> = criteria.filter_map(|name| analysis.metric(name)).collect();
     let [x, y, ..] = criteria.as_slice() else {
-        return;
+        return None;
     };
     let has_both = |s: &&ScenarioResult| s.mean(&x.name).is_some() && s.mean(&y.name).is_some();
     let scenarios: Vec<&ScenarioResult> = analysis.scenarios.iter().filter(has_both).collect();
     if scenarios.len() < 3 {
-        return;
+        return None;
     }
     let plot = Plot {
         analysis,
@@ -35,23 +37,7 @@ pub(super) fn choice(page: &mut Page, analysis: &Analysis) {
         criteria: &criteria,
         scenarios: &scenarios,
     };
-    page.open("choice", "What to choose");
-    page.list("findings", &analysis.best.sentences);
-    page.figure(&plot.figure());
-    let dominated = analysis.best.tasks.iter().flat_map(|task| &task.dominated);
-    let sentences = dominated.map(|one| &one.sentence);
-    let new: Vec<&String> = sentences
-        .filter(|sentence| !analysis.best.sentences.contains(sentence))
-        .collect();
-    if !new.is_empty() {
-        page.list("findings", new.iter().take(MOST_NAMED));
-    }
-    if let Some(more @ 1..) = new.len().checked_sub(MOST_NAMED) {
-        page.note(&format!(
-            "{more} more are dominated; `bancada export` with --json names each."
-        ));
-    }
-    page.close();
+    Some(plot.figure())
 }
 
 /// A metric along an axis.
@@ -59,6 +45,7 @@ struct Criterion<'a> {
     axis: MetricAxis<'a>,
     is_money: bool,
     title: String,
+    is_wide: bool,
 }
 
 impl<'a> Criterion<'a> {
@@ -66,11 +53,14 @@ impl<'a> Criterion<'a> {
         let axis = MetricAxis::new(info, scenarios);
         let is_money = metric::is_of_bills(&info.name);
         let title = match info.name.as_str() {
-            metric::COST => format!("cost of a run ({})", analysis.study.currency),
-            _ if is_money => format!("{} ({})", info.label, analysis.study.currency),
+            metric::COST => format!("cost per run ({})", currency_symbol(analysis)),
+            _ if is_money => format!("{} ({})", info.label, currency_symbol(analysis)),
             _ => axis.title(),
         };
+        let means = scenarios.iter().filter_map(|s| axis.value(s));
+        let over = Range::over(means);
         Criterion {
+            is_wide: over.is_some_and(|o| o.low > 0.0 && o.high > DECADE * o.low),
             axis,
             is_money,
             title,
@@ -84,6 +74,13 @@ impl<'a> Criterion<'a> {
             Better::Lower | Better::Neither => Extent::FromZero,
         };
         Axis::linear(&self.title, extent).switchable()
+    }
+
+    fn drawn_along(&self, is_logarithmic: bool) -> Axis {
+        match is_logarithmic {
+            true => Axis::logarithmic(&self.title).switchable(),
+            false => self.drawn(),
+        }
     }
 
     fn ends(&self, scenario: &ScenarioResult) -> Option<Range> {
@@ -140,15 +137,29 @@ impl Plot<'_> {
         }
         let tasks = &self.analysis.best.tasks;
         for (place, task) in tasks.iter().enumerate() {
+            let line = || format!("Pareto {}", self.word());
             let (name, colour) = match tasks.len() {
-                1 => (format!("Pareto {}", self.word()), Colour::Series(2)),
-                _ => (LevelFacts::phrase_of(&task.task), Colour::Series(place)),
+                1 => (line(), Colour::Series(2)),
+                2..=MOST_TASKS => (LevelFacts::phrase_of(&task.task), Colour::Series(place)),
+                // One entry in the legend for all.
+                _ if place == 0 => (format!("{} of each task", line()), Colour::Series(2)),
+                _ => (String::new(), Colour::Series(2)),
             };
             let on_set = self.on_set(task);
             let points = self.points(on_set, labelled || tasks.len() == 1, Symbol::Dot);
-            series.push(Series::new(&name, colour, self.mark()).with(points));
+            let group = match tasks.len() > MOST_TASKS {
+                true => "pareto".to_owned(),
+                false => String::new(),
+            };
+            series.push(Series {
+                group,
+                ..Series::new(&name, colour, self.mark()).with(points)
+            });
         }
-        let (x, y) = (self.x.drawn(), self.y.drawn());
+        // One button switches both.
+        let is_logarithmic = self.x.is_wide || self.y.is_wide;
+        let x = self.x.drawn_along(is_logarithmic);
+        let y = self.y.drawn_along(is_logarithmic);
         Figure::new(self.caption(), 420, x, y).with(series)
     }
 

@@ -80,7 +80,9 @@ fn loss_panels(scenarios: &[&ScenarioResult]) -> Panels {
     let values = points().flat_map(|p| [p.loss, p.loss_low, p.loss_high]);
     let axis = value_axis("loss", values.flatten());
     let band = match points().any(|p| p.loss_low < p.loss_high) {
-        true => "; bands show their range",
+        true => {
+            "; bands show their range (of many lines, that of the one whose name in the legend is pointed at)"
+        }
         false => "",
     };
     let about = format!("Loss after each epoch, mean over the repetitions{band}.");

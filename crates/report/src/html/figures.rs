@@ -1,10 +1,12 @@
 //! Time and cost of scenarios.
 
 use analyse::{Analysis, MetricInfo, ScenarioResult};
+use model::run::metric;
 
-use super::axis::{Group, MetricAxis, by_environment, scenario_axis};
+use super::axis::{Group, MetricAxis, figures_of, scenario_axis};
 use super::page::Page;
 use crate::figure::{Axis, Colour, Extent, Figure, Mark, Point, Series, Side, Symbol};
+use crate::tables::{currency_symbol, money};
 
 /// Above this, single runs are a cloud.
 const MOST_POINTS: usize = 600;
@@ -19,11 +21,10 @@ pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
     let all: Vec<&ScenarioResult> = analysis.scenarios.iter().collect();
     // One unit for all figures, so that they can be compared.
     let axis = MetricAxis::new(info, &all);
-    for group in by_environment(analysis) {
-        if group.scenarios.iter().any(|s| axis.value(s).is_some()) {
-            page.figure(&time_figure(analysis, &axis, &group));
-        }
-    }
+    page.pages(figures_of(analysis), |group| {
+        let is_told = group.scenarios.iter().any(|s| axis.value(s).is_some());
+        is_told.then(|| time_figure(analysis, &axis, group))
+    });
     page.close();
 }
 
@@ -42,15 +43,18 @@ fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure 
     if !missing.points.is_empty() {
         series.push(missing);
     }
-    let priced = scenarios.iter().any(|s| s.cost.is_some());
-    let currency = &analysis.study.currency;
+    let unit = CostUnit::of(analysis);
+    let priced = scenarios.iter().any(|s| unit.value(s).is_some());
+    let right = format!("cost {} ({})", unit.per(), currency_symbol(analysis));
     if priced {
-        series.push(costs(scenarios, &format!("cost ({currency})")));
+        series.push(costs(analysis, scenarios, &right, unit));
     }
-    let cost = if priced {
-        ", with the cost of a run as diamonds (axis on the right)"
-    } else {
-        ""
+    let cost = match priced {
+        true => format!(
+            ", with the cost {} as diamonds (axis on the right)",
+            unit.per()
+        ),
+        false => String::new(),
     };
     let runs = if dots { ", dots single runs" } else { "" };
     let caption = format!(
@@ -58,10 +62,46 @@ fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure 
         axis.info.label, group.place
     );
     let y = Axis::linear(axis.title(), Extent::FromZero).switchable();
-    let right = format!("cost per run ({currency})");
     Figure {
         right: priced.then(|| Axis::linear(right, Extent::FromZero).switchable()),
         ..Figure::new(caption, 420, scenario_axis(scenarios), y).with(series)
+    }
+}
+
+/// What one pays for: a run that trains, a response of one that serves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CostUnit {
+    Run,
+    MillionResponses,
+}
+
+impl CostUnit {
+    fn of(analysis: &Analysis) -> Self {
+        match analysis.metric(metric::COST_PER_INFERENCE) {
+            Some(_) => CostUnit::MillionResponses,
+            None => CostUnit::Run,
+        }
+    }
+
+    fn per(self) -> &'static str {
+        match self {
+            CostUnit::Run => "per run",
+            CostUnit::MillionResponses => "per million responses",
+        }
+    }
+
+    fn value(self, scenario: &ScenarioResult) -> Option<f64> {
+        match self {
+            CostUnit::Run => Some(scenario.cost.as_ref()?.estimate.value),
+            CostUnit::MillionResponses => {
+                Some(1e6 * scenario.mean(metric::COST_PER_INFERENCE)?.value)
+            }
+        }
+    }
+
+    fn says(self, analysis: &Analysis, value: f64) -> String {
+        let cost = money(value, &analysis.study.currency);
+        format!("cost {cost} {}", self.per())
     }
 }
 
@@ -69,13 +109,12 @@ fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure 
 const BESIDE: f64 = 0.28;
 
 /// A line would say that there is something between two scenarios.
-fn costs(scenarios: &[&ScenarioResult], name: &str) -> Series {
+fn costs(analysis: &Analysis, scenarios: &[&ScenarioResult], name: &str, unit: CostUnit) -> Series {
     let point = |(place, scenario): (usize, &&ScenarioResult)| {
-        let cost = scenario.cost.as_ref()?;
+        let value = unit.value(scenario)?;
         Some(Point {
             symbol: Symbol::Diamond,
-            ..Point::new(place as f64 + BESIDE, cost.estimate.value)
-                .says(format!("cost {}", cost.mean))
+            ..Point::new(place as f64 + BESIDE, value).says(unit.says(analysis, value))
         })
     };
     let points = scenarios.iter().enumerate().filter_map(point);

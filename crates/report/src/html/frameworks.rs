@@ -25,7 +25,7 @@ pub(super) fn frameworks(page: &mut Page, analysis: &Analysis) {
         page.list("findings", effects(analysis));
     }
     if let Some(table) = comparison_table(analysis, found) {
-        page.table(&table);
+        page.table("Frameworks: time and cost of the same work", &table);
     }
     page.note(&shared_sentence(found));
     page.subtitle(if several {
@@ -33,7 +33,10 @@ pub(super) fn frameworks(page: &mut Page, analysis: &Analysis) {
     } else {
         "Does it compute the same as others?"
     });
-    page.table(&checks_table(found));
+    page.table(
+        "Checks that frameworks compute the same",
+        &checks_table(found),
+    );
     page.note(explanation(found));
     page.close();
 }

@@ -27,7 +27,10 @@ pub(super) fn growths(page: &mut Page, analysis: &Analysis) {
         page.list("findings", &growth.sentences);
         if growth.lines.iter().any(|line| line.law.is_some()) {
             page.figure(&figure(analysis, growth));
-            page.table(&growth_table(analysis, growth));
+            page.table(
+                &format!("Laws of growth with {}", growth.factor),
+                &growth_table(analysis, growth),
+            );
         }
     }
     page.note(&explanation(analysis));

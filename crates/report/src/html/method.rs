@@ -32,7 +32,7 @@ pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
                 (s.environment.clone(), text)
             })
             .collect();
-        page.facts(&rows);
+        page.facts("Cost by environment", &rows);
     }
     if let Some(again) = analysis.totals.spent_again {
         page.paragraph(&format!(
@@ -59,9 +59,15 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         add("rule", text);
     }
     add("rented", rented_words(facts));
-    page.facts(&rows);
+    page.facts(
+        &format!("Price and billing of {}", facts.environment),
+        &rows,
+    );
     page.paragraph(&format!("The bill of {}, for example:", facts.example_run));
-    page.table(&bill_table(facts));
+    page.table(
+        &format!("Bill of {}", facts.example_run),
+        &bill_table(facts),
+    );
     for source in charge_sources(facts) {
         page.note(&source);
     }
@@ -147,7 +153,7 @@ pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
     if let Some(drift) = &analysis.drift {
         add("drift", drift.sentence.clone());
     }
-    page.facts(&rows);
+    page.facts("How it was measured", &rows);
     page.close();
 }
 
@@ -184,7 +190,10 @@ pub(super) fn machines(page: &mut Page, analysis: &Analysis) {
                 format::counted(used.runs, "run", "runs")
             ));
         }
-        page.facts(&machine(used));
+        page.facts(
+            &format!("Machine {}", used.machine.hostname),
+            &machine(used),
+        );
     }
     if analysis.machines.len() > MOST_MACHINES {
         let more = analysis.machines.len() - MOST_MACHINES;

@@ -1,6 +1,7 @@
 //! One HTML file that opens offline and is whole without its scripts: text, tables, and figures as
 //! SVG. The scripts sort tables, and let a reader point at, zoom and save figures.
 
+mod answer;
 mod arrange;
 mod axis;
 mod breakeven;
@@ -10,11 +11,13 @@ mod figures;
 mod frameworks;
 mod growth;
 mod lines;
+mod memory;
 mod method;
 mod money;
 mod page;
 mod pieces;
 mod profile;
+mod reproduce;
 mod results;
 mod serving;
 mod speedup;
@@ -34,6 +37,8 @@ pub(crate) use page::{DrawnFigure, escape};
 pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     let mut page = Page::default();
     sections(&mut page, analysis);
+    reproduce::reproduce(&mut page, analysis, meta);
+    method::glossary(&mut page, analysis);
     document(analysis, meta, page)
 }
 
@@ -47,8 +52,9 @@ pub(crate) fn figures(analysis: &Analysis, draw: fn(&Figure) -> String) -> Vec<D
 
 fn sections(page: &mut Page, analysis: &Analysis) {
     results::head(page, analysis);
+    answer::answer(page, analysis);
     results::key_numbers(page, analysis);
-    results::cautions(page, analysis);
+    results::found(page, analysis);
     results::scenarios(page, analysis);
     results::stopping(page, analysis);
     serving::serving(page, analysis);
@@ -58,7 +64,6 @@ fn sections(page: &mut Page, analysis: &Analysis) {
     sweeps::sweeps(page, analysis);
     speedup::speed_ups(page, analysis);
     growth::growths(page, analysis);
-    choice::choice(page, analysis);
     curves::learning(page, analysis);
     usage::resources(page, analysis);
     usage::phases(page, analysis);
@@ -69,7 +74,6 @@ fn sections(page: &mut Page, analysis: &Analysis) {
     results::warnings(page, analysis);
     method::measured(page, analysis);
     method::machines(page, analysis);
-    method::glossary(page, analysis);
 }
 
 fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
@@ -98,7 +102,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 {style}{palette}</style>
 </head>
 <body>
-<a class="skip" href="#summary">Skip to the summary</a>
+<a class="skip" href="#answer">Skip to the answer</a>
 <nav aria-label="Sections">
 <ul>
 {navigation}</ul>
@@ -120,10 +124,11 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 }
 
 /// One after the other, in a scope of their own.
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     include_str!("script/draw.js"),
     include_str!("script/point.js"),
     include_str!("script/save.js"),
+    include_str!("script/tables.js"),
     include_str!("script/page.js"),
 ];
 

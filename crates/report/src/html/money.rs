@@ -18,10 +18,9 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.open("money", "Money");
-    page.list("findings", &money.sentences);
     if let Some(table) = work {
         page.subtitle("Cost");
-        page.table(&table);
+        page.table("Cost per unit of work", &table);
     }
     if let Some(target) = &money.target {
         to_target(page, analysis, target);
@@ -29,7 +28,7 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     breakeven::break_evens(page, analysis);
     if let Some(table) = unused {
         page.subtitle("Wasted spend");
-        page.table(&table);
+        page.table("What was paid and not used, by environment", &table);
         page.note("Amounts include their share of discounts and taxes. Wasted is time added by rounding, idle time, and attempts without a result. Phases before and after the work are overhead.");
         if money
             .unused
@@ -41,7 +40,7 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     }
     if let Some(table) = provisioning {
         page.subtitle("Machine size");
-        page.table(&table);
+        page.table("Highest use of each environment", &table);
         page.note("The highest use by any run during training or load, in percent of what was available. If everything is below 45 %, a machine of half the size would be enough; above 90 % of memory, or of a server's CPU, there is no reserve. Excluded because they do not show the needed size: short and imported runs, runs slowed down by other programs, closed-loop loads, and workers on other machines.");
     }
     page.close();
@@ -49,6 +48,9 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
 
 fn to_target(page: &mut Page, analysis: &Analysis, target: &Target) {
     page.subtitle(&format!("Up to {}", target.name()));
-    page.table(&target_table(analysis, target));
+    page.table(
+        &format!("Time and cost up to {}", target.name()),
+        &target_table(analysis, target),
+    );
     page.note("From the start of a run to the end of the first epoch whose accuracy on held-out images reaches the target, over the runs that reach it; the cost is the corresponding part of the run's bill. A run that reports an accuracy only at the end is taken to reach it with the last epoch. The share of runs has Wilson's interval; in the median time of all runs, those that did not reach the target count as longer than they lasted (Kaplan–Meier). Predicted times continue the learning curves of runs that did not reach it.");
 }

@@ -84,10 +84,13 @@ impl Page {
         }
     }
 
-    /// Rows of a name and what it is.
-    pub(super) fn facts(&mut self, rows: &[(String, String)]) {
-        self.body
-            .push_str("<div class=\"wide\"><table class=\"facts\">\n<tbody>\n");
+    /// Rows of a name and what it is; the caption is for those who cannot see what stands above.
+    pub(super) fn facts(&mut self, caption: &str, rows: &[(String, String)]) {
+        let _ = write!(
+            self.body,
+            "<div class=\"wide\"><table class=\"facts\">\n<caption class=\"unseen\">{}</caption>\n<tbody>\n",
+            escape(caption)
+        );
         for (name, value) in rows {
             let _ = writeln!(
                 self.body,
@@ -168,7 +171,11 @@ impl Page {
         }
         let _ = write!(
             self.body,
-            "<div class=\"plot\" id=\"{id}\">{}</div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{}</script>\n",
+            "<div class=\"plot{}\" id=\"{id}\">{}</div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{}</script>\n",
+            match figure.has_many_bands() {
+                true => " many-bands",
+                false => "",
+            },
             figure::svg(figure, id),
             inline_json(&figure::data(figure))
         );
@@ -187,9 +194,13 @@ impl Page {
 /// A table up to its first row. Names of columns are HTML already; those of numbers are marked so.
 pub(super) fn table_head(
     class: &str,
+    caption: &str,
     columns: impl IntoIterator<Item = (impl Display, bool)>,
 ) -> String {
-    let mut out = format!("<div class=\"wide\"><table class=\"{class}\">\n<thead>\n<tr>");
+    let mut out = format!(
+        "<div class=\"wide\"><table class=\"{class}\">\n<caption>{}</caption>\n<thead>\n<tr>",
+        escape(caption)
+    );
     for (name, is_number) in columns {
         let class = number_class(is_number);
         let _ = write!(out, "<th scope=\"col\"{class}>{name}</th>");

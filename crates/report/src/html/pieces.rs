@@ -3,6 +3,9 @@
 
 use std::fmt::Write;
 
+use analyse::format;
+
+use super::axis::Group;
 use super::page::{LegendEntry, Page, TABLE_END, escape, number_class, prose, table_head};
 use crate::figure::Figure;
 use crate::tables::{Table, TableCell, Tone};
@@ -23,17 +26,22 @@ pub(super) struct Panel {
 
 /// Above this, the others can be opened.
 const MOST_PANELS_AT_ONCE: usize = 12;
+/// Large figures, of which each is a page of scenarios.
+const MOST_PAGES_AT_ONCE: usize = 4;
 pub(super) const PANEL_HEIGHT: u32 = 260;
 pub(super) const ONLY_PANEL_HEIGHT: u32 = 400;
 
 impl Page {
-    pub(super) fn table(&mut self, table: &Table) {
+    pub(super) fn table(&mut self, caption: &str, table: &Table) {
         let headers = table.headers.iter();
-        let mut out = table_head("data grid", headers.map(|h| (escape(&h.text), h.is_number)));
+        let headers = headers.map(|h| (escape(&h.text), h.is_number));
+        let mut out = table_head("data grid", caption, headers);
         for row in &table.rows {
             out.push_str("<tr>");
-            for (cell, header) in row.iter().zip(&table.headers) {
-                out.push_str(&table_cell(cell, header.is_number));
+            for (place, (cell, header)) in row.iter().zip(&table.headers).enumerate() {
+                // The first column names the row.
+                let tag = if place == 0 { "th" } else { "td" };
+                out.push_str(&table_cell(tag, cell, header.is_number));
             }
             out.push_str("</tr>\n");
         }
@@ -49,7 +57,7 @@ impl Page {
         let items: Vec<String> = items.map(|item| prose(item.as_ref())).collect();
         let _ = writeln!(
             self.body,
-            "<aside class=\"callout\" aria-label=\"{}\">",
+            "<div class=\"callout\" role=\"note\" aria-label=\"{}\">",
             escape(name)
         );
         match items.as_slice() {
@@ -64,7 +72,26 @@ impl Page {
                 );
             }
         }
-        self.body.push_str("</aside>\n");
+        self.body.push_str("</div>\n");
+    }
+
+    /// One figure a group; those after the first few can be opened.
+    pub(super) fn pages<'a>(
+        &mut self,
+        groups: Vec<Group<'a>>,
+        figure: impl Fn(&Group<'a>) -> Option<Figure>,
+    ) {
+        let mut figures = groups.iter().filter_map(figure);
+        for figure in figures.by_ref().take(MOST_PAGES_AT_ONCE) {
+            self.figure(&figure);
+        }
+        let more: Vec<Figure> = figures.collect();
+        if !more.is_empty() {
+            let count = format::counted(more.len(), "more figure", "more figures");
+            self.html(&format!("<details>\n<summary>{count}</summary>"));
+            more.iter().for_each(|figure| self.figure(figure));
+            self.html("</details>");
+        }
     }
 
     pub(super) fn panels(&mut self, group: &Panels) {
@@ -121,7 +148,7 @@ impl Page {
     }
 }
 
-fn table_cell(cell: &TableCell, is_number: bool) -> String {
+fn table_cell(tag: &str, cell: &TableCell, is_number: bool) -> String {
     let tone = match cell.tone {
         Tone::Plain => "",
         Tone::Ended => "ended",
@@ -137,5 +164,6 @@ fn table_cell(cell: &TableCell, is_number: bool) -> String {
         "" => String::new(),
         small => format!(" <span class=\"half\">{}</span>", escape(small)),
     };
-    format!("<td{class}>{}{small}</td>", escape(&cell.text))
+    let scope = if tag == "th" { " scope=\"row\"" } else { "" };
+    format!("<{tag}{scope}{class}>{}{small}</{tag}>", escape(&cell.text))
 }

@@ -88,6 +88,6 @@ fn operators(page: &mut Page, scenario: &ScenarioResult, profile: &ProfileResult
             format::duration(profile.seconds)
         ))
     ));
-    page.table(&operators_table(profile));
+    page.table("Time by operator", &operators_table(profile));
     page.html("</details>");
 }

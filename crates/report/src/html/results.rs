@@ -6,7 +6,7 @@ use analyse::{Analysis, Ranking, ScenarioResult, Topic, format};
 use model::run::metric;
 
 use super::page::{Page, TABLE_END, escape, number_class, prose, table_head};
-use crate::tables::{currency_symbol, scenario, stopping_table};
+use crate::tables::{money, stopping_table};
 use crate::view::{Cell, Column, costs_besides_spent, scenario_table};
 
 pub(super) fn head(page: &mut Page, analysis: &Analysis) {
@@ -26,11 +26,22 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
     if let Some(repriced) = &study.repriced {
         page.callout("What-if prices", [repriced.as_str()]);
     }
-    page.open("summary", "In short");
-    page.paragraph(&crate::markdown::totals(analysis));
+}
+
+/// What the study found besides the answer, and what a reader must know of it.
+pub(super) fn found(page: &mut Page, analysis: &Analysis) {
+    page.open("summary", "What was found");
+    // Said with the answer.
+    let is_said = |text: &str| {
+        let answer = &analysis.answer;
+        answer.cautions.iter().any(|own| own == text) || answer.nothing.as_deref() == Some(text)
+    };
     let of = |cautions: bool| {
         let findings = analysis.findings.iter();
-        let wanted = findings.filter(move |f| (f.topic == Topic::Caution) == cautions);
+        let wanted = findings.filter(move |f| {
+            let is_told = f.topic == Topic::Best && !analysis.answer.recommendations.is_empty();
+            (f.topic == Topic::Caution) == cautions && !is_told && !is_said(&f.text)
+        });
         wanted.map(|f| f.text.as_str())
     };
     page.list("findings", of(false));
@@ -39,15 +50,29 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
         page.subtitle("What to do next");
         page.list("advice", &analysis.advice);
     }
+    notes(page, analysis, is_said);
     let scenarios = analysis.scenarios.iter();
     let mut times = scenarios.filter_map(|s| analysis.time_of(s));
     if times.any(|mean| mean.interval.is_some()) {
         page.note(&format!(
             "Numbers after ± are half of {} confidence intervals: the range in which the true value is likely to be. Of many such intervals, 19 in 20 contain it. Those in [brackets] behind a difference are wider: they allow for everything else that the study asks, so that interval and verdict agree.",
-            format::percent(study.confidence)
+            format::percent(analysis.study.confidence)
         ));
     }
     page.close();
+}
+
+/// Before the tables, so that nobody reads a number without them.
+fn notes(page: &mut Page, analysis: &Analysis, is_said: impl Fn(&str) -> bool) {
+    let warnings = analysis.warnings.iter().map(|warning| &warning.text);
+    let all = warnings.chain(&analysis.notes);
+    let notes: Vec<&String> = all.filter(|text| !is_said(text)).collect();
+    if !notes.is_empty() {
+        page.callout("Read this first", notes);
+    }
+    if !analysis.warnings.is_empty() {
+        page.html("<p class=\"note\"><a href=\"#warnings\">All warnings</a></p>");
+    }
 }
 
 pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
@@ -75,7 +100,7 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     };
     let first = |ranking: Option<&Ranking>| {
         let settled = ranking.filter(|ranking| ranking.verdict.is_different())?;
-        scenario(analysis, *settled.first.first()?)
+        analysis.scenario(*settled.first.first()?)
     };
     if let Some(fastest) = first(only.and_then(|task| task.time.as_ref())) {
         let time = analysis.time_of(fastest);
@@ -88,9 +113,8 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
         let answer = cheapest.mean(metric::COST_PER_INFERENCE);
         let (value, of) = match answer {
             Some(each) => {
-                let symbol = currency_symbol(analysis);
-                let million = format::significant(each.value * 1e6, 3);
-                (format!("{symbol} {million}"), "per million responses: ")
+                let million = money(1e6 * each.value, &analysis.study.currency);
+                (million, "per million responses: ")
             }
             None => (cost.mean.to_string(), ""),
         };
@@ -150,23 +174,6 @@ fn money_cards(analysis: &Analysis) -> Vec<(String, String, String)> {
     cards
 }
 
-/// Before the tables, so that nobody reads a number without them.
-pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
-    if analysis.warnings.is_empty() && analysis.notes.is_empty() {
-        return;
-    }
-    let mut out = String::from("<aside class=\"callout\" aria-label=\"Read this first\">\n<ul>\n");
-    let warnings = analysis.warnings.iter().map(|warning| &warning.text);
-    for text in warnings.chain(&analysis.notes) {
-        let _ = writeln!(out, "<li>{}</li>", prose(text));
-    }
-    out.push_str("</ul>\n");
-    if !analysis.warnings.is_empty() {
-        out.push_str("<p><a href=\"#warnings\">All warnings</a></p>\n");
-    }
-    page.html(&(out + "</aside>"));
-}
-
 pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
     page.open("scenarios", "Scenarios");
     let table = scenario_table(analysis, true);
@@ -175,7 +182,8 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
         let button = format!("<button type=\"button\">{name}</button>");
         (button, column.is_number())
     });
-    let mut out = table_head("data sortable", columns);
+    let caption = "Mean of each scenario over its successful runs";
+    let mut out = table_head("data sortable", caption, columns);
     for (scenario, row) in analysis.scenarios.iter().zip(&table.rows) {
         out.push_str("<tr>");
         for (place, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
@@ -203,7 +211,10 @@ pub(super) fn stopping(page: &mut Page, analysis: &Analysis) {
     if let Some(found) = &analysis.stopping {
         page.open("repetitions", "Repetitions");
         page.list("plain", found.sentences.iter().map(String::as_str));
-        page.table(&stopping_table(analysis, found));
+        page.table(
+            "Repetitions of each scenario",
+            &stopping_table(analysis, found),
+        );
         page.close();
     }
 }
@@ -261,7 +272,11 @@ pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
     page.open("outcomes", "Unsuccessful runs");
     page.paragraph("Running out of memory or time is a result. `bancada run` re-runs interrupted runs, unless `--keep-interrupted` is given; `bancada run --retry failed` re-runs failed ones.");
     let columns = ["scenario", "levels", "outcome", "runs", "detail"];
-    let mut out = table_head("data", columns.map(|name| (name, false)));
+    let mut out = table_head(
+        "data",
+        "Runs that did not succeed",
+        columns.map(|name| (name, false)),
+    );
     for group in &analysis.outcomes {
         let runs: Vec<String> = group.runs.iter().map(|r| r.to_string()).collect();
         let _ = writeln!(

@@ -3,6 +3,7 @@
 use analyse::lists::unique;
 use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
 
+use super::memory;
 use super::page::Page;
 use crate::figure::{
     Axis, BarMode, Category, Colour, Dash, Extent, Figure, Line, Mark, Point, Range, Series,
@@ -16,10 +17,14 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
     page.open("serving", "Answers");
     page.list("findings", &serving.sentences);
     page.figure(&latency_figure(serving));
+    memory::memory_sizes(page, analysis, serving);
     if let Some(figure) = cost_figure(analysis, serving) {
         page.figure(&figure);
     }
-    page.table(&answers_table(analysis, serving));
+    page.table(
+        "Latency and cost of a response by scenario",
+        &answers_table(analysis, serving),
+    );
     page.note(
         "Latency is measured at the client, from the intended send time to the complete response. Prediction is the model alone, by the server's clock. The cost per response is the time billed for it or, for an always-on machine, its share of the duration of the load, without the pauses of a series: a machine that is idle longer costs more.",
     );
@@ -44,7 +49,7 @@ pub(super) fn break_even(page: &mut Page, analysis: &Analysis) {
     if let Some(table) = break_even_table(serving) {
         page.subtitle("Break-even: serverless or always on");
         page.figure(&break_even_figure(analysis, serving));
-        page.table(&table);
+        page.table("Serverless or always on", &table);
         page.note(
             "An always-on machine costs the same with and without requests; a serverless service charges for each request. At the given rate both cost the same. Several machines, and cold starts of idle workers, are not included.",
         );

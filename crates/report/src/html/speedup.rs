@@ -26,7 +26,10 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
         if let Some(figure) = figure {
             page.figure(&figure);
         }
-        page.table(&speed_up_table(analysis, speed_up));
+        page.table(
+            &format!("Speed-up by {}", speed_up.factor),
+            &speed_up_table(analysis, speed_up),
+        );
         page.note(&explanation(analysis, speed_up));
     }
     page.close();

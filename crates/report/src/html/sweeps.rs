@@ -8,7 +8,7 @@ use super::lines::{Look, Looks, level_axis};
 use super::page::Page;
 use crate::figure::{Axis, Figure, Mark as FigureMark, Point, Series, Side, Symbol};
 use crate::markdown::capital;
-use crate::tables::{scenario, sweep_table, sweep_unit};
+use crate::tables::{sweep_table, sweep_unit};
 
 /// Further factors are in the exported analysis.
 const MOST_SWEEPS: usize = 3;
@@ -39,7 +39,8 @@ pub(super) fn sweeps(page: &mut Page, analysis: &Analysis) {
         }
         page.figure(&figure(analysis, sweep, info));
         if let Some(table) = sweep_table(analysis, sweep) {
-            page.table(&table);
+            let caption = format!("{} against {}", capital(&info.label), sweep.factor);
+            page.table(&caption, &table);
             let without = |c: &SweepCell| MARKS.iter().any(|m| m.state == c.state);
             let result = match sweep.lines.iter().flat_map(|l| &l.cells).any(without) {
                 true => " Running out of memory or time is a result.",
@@ -136,7 +137,7 @@ impl Drawn<'_> {
     fn times(&self) -> Series {
         let cells = self.line.cells.iter().zip(&self.sweep.levels);
         let points = cells.map(|(cell, level)| {
-            let found = cell.scenario.and_then(|n| scenario(self.analysis, n));
+            let found = cell.scenario.and_then(|n| self.analysis.scenario(n));
             let mean = found.and_then(|s| s.mean(&self.info.name));
             let margin = mean.and_then(|e| e.margin());
             let says = found.zip(mean).map(|(scenario, mean)| {
@@ -156,7 +157,7 @@ impl Drawn<'_> {
         let cells = self.line.cells.iter().zip(&self.sweep.levels);
         for ((cell, level), below) in cells.zip(marks_at) {
             let mark = MARKS.iter().find(|m| m.state == cell.state);
-            let found = cell.scenario.and_then(|n| scenario(self.analysis, n));
+            let found = cell.scenario.and_then(|n| self.analysis.scenario(n));
             if let (Some(mark), Some(found)) = (mark, found) {
                 let says = format!("{}\n{}", heading(found), cell.state.words());
                 points.push(Point {

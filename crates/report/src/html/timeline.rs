@@ -5,7 +5,6 @@ use analyse::{Analysis, Timeline, UsePoint};
 use super::axis::by_environment;
 use super::page::Page;
 use crate::figure::{Axis, Colour, Dash, Extent, Figure, Line, Mark, Point, Series};
-use crate::tables::scenario;
 
 /// Lines that are seen at once; a reader switches the others on.
 const SEEN: usize = 8;
@@ -69,7 +68,7 @@ fn drawn(analysis: &Analysis, line: &Timeline, quantity: &Quantity) -> Option<Se
     if points.len() < 2 {
         return None;
     }
-    let levels = scenario(analysis, line.scenario).map(|s| s.phrase());
+    let levels = analysis.scenario(line.scenario).map(|s| s.phrase());
     let name = match levels.unwrap_or_default() {
         none if none.is_empty() => line.run.to_string(),
         levels => format!("{}: {levels}", line.run),

@@ -4,7 +4,7 @@ use analyse::lists::unique;
 use analyse::{Analysis, MetricInfo, ScenarioResult, ServedBy, format};
 use model::run::metric;
 
-use super::axis::{Group, MetricAxis, by_environment, scenario_axis};
+use super::axis::{Group, MetricAxis, figures_of, scenario_axis, together};
 use super::page::Page;
 use super::timeline;
 use crate::figure::{Axis, BarMode, Colour, Extent, Figure, Mark, Point, Range, Series};
@@ -47,7 +47,7 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
         served
             .any(|s| s.scenario == scenario.number && matches!(s.place, ServedBy::OnDemand { .. }))
     };
-    for group in by_environment(analysis) {
+    for group in figures_of(analysis) {
         let mut shares = Group {
             scenarios: group.scenarios.clone(),
             place: group.place.clone(),
@@ -110,28 +110,41 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
     }
     let phases = all.iter().flat_map(|s| &s.phases);
     let names: Vec<&str> = unique(phases.map(|phase| phase.phase.as_str()));
-    let seconds = |s: &ScenarioResult, name: &str| {
-        s.phases.iter().find(|p| p.phase == name).map(|p| p.seconds)
-    };
     let totals = all.iter().map(|s| s.phases.iter().map(|p| p.seconds).sum());
     let unit = format::seconds_unit(typical(totals).unwrap_or(0.0));
-    let bars = names.iter().enumerate().map(|(place, name)| {
+    page.open("phases", "Where the time goes");
+    page.pages(together(analysis), |group| {
+        let told = group.scenarios.iter().filter(|s| s.phases.len() > 1);
+        let told: Vec<&ScenarioResult> = told.copied().collect();
+        (!told.is_empty()).then(|| phases_figure(&names, &told, &unit, &group.place))
+    });
+    page.close();
+}
+
+fn phases_figure(
+    names: &[&str],
+    scenarios: &[&ScenarioResult],
+    unit: &format::Unit,
+    place: &str,
+) -> Figure {
+    let series = names.iter().enumerate().map(|(at, name)| {
         let bar = |(at, scenario): (usize, &&ScenarioResult)| {
-            let seconds = seconds(scenario, name);
+            let phase = scenario.phases.iter().find(|p| p.phase == *name);
+            let seconds = phase.map(|phase| phase.seconds);
             let said = seconds.map(|v| format!("{name} {}", format::duration(v)));
             Point::new(at as f64, seconds.map(|v| v / unit.scale)).says(said.unwrap_or_default())
         };
-        let colour = phase_colour(&names[..=place]);
-        Series::new(*name, colour, Mark::Bars).with(all.iter().enumerate().map(bar))
+        let colour = phase_colour(&names[..=at]);
+        Series::new(*name, colour, Mark::Bars).with(scenarios.iter().enumerate().map(bar))
     });
-    page.open("phases", "Where the time goes");
-    let caption = "Phases of a run, mean seconds of each scenario. This shows what is billed in addition to the work itself.";
+    let caption = format!(
+        "Phases of a run{place}, mean of each scenario. This shows what is billed in addition to the work itself."
+    );
     let y = Axis::linear(format!("time ({})", unit.name), Extent::FromZero);
-    page.figure(&Figure {
+    Figure {
         bars: BarMode::Stacked,
-        ..Figure::new(caption, 400, scenario_axis(&all), y).with(bars.collect())
-    });
-    page.close();
+        ..Figure::new(caption, 400, scenario_axis(scenarios), y).with(series.collect())
+    }
 }
 
 /// Of the last one of these. Training is what the time figure shows, so it has that figure's

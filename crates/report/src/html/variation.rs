@@ -85,7 +85,8 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
             true,
         ),
     ];
-    let mut out = table_head("data", columns);
+    let caption = format!("What explains {}", analysis.noun(variation));
+    let mut out = table_head("data", &caption, columns);
     let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
         .terms
         .iter()
@@ -179,7 +180,7 @@ fn effects(variation: &Variation) -> String {
         ("by", true),
         ("in words", false),
     ];
-    let mut out = table_head("data", columns);
+    let mut out = table_head("data", "Effect of each level", columns);
     for effect in &variation.effects {
         let _ = writeln!(
             out,

@@ -17,12 +17,12 @@ pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use growth::growth_table;
 pub(crate) use money::{provisioning_table, target_table, unused_table, work_table};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
-pub(crate) use serving::{answers_table, break_even_table, currency_symbol};
+pub(crate) use serving::{answers_table, break_even_table, currency_symbol, money};
 pub(crate) use speedup::{pivot, speed_up_table};
 pub(crate) use stopping::stopping_table;
 pub(crate) use sweep::{sweep_table, sweep_unit};
 
-use analyse::{Analysis, Estimate, ScenarioResult, format};
+use analyse::{Estimate, format};
 
 /// More rows than this nobody reads on a page; the exports have them all.
 pub(crate) const MOST_ROWS: usize = 60;
@@ -154,12 +154,4 @@ impl TableCell {
             small => format!("{} ({small})", self.text),
         }
     }
-}
-
-pub(crate) fn scenario(analysis: &Analysis, number: u32) -> Option<&ScenarioResult> {
-    // Scenarios are in the order of their numbers.
-    let found = analysis
-        .scenarios
-        .binary_search_by_key(&number, |s| s.number);
-    found.ok().map(|place| &analysis.scenarios[place])
 }

@@ -2,6 +2,9 @@
 
 use analyse::{Analysis, Estimate, ServedBy, ServedScenario, Serving, format};
 
+use model::Money;
+use rust_decimal::Decimal;
+
 use super::{Table, TableCell, of};
 
 /// A row a scenario.
@@ -19,14 +22,13 @@ pub(crate) fn answers_table(analysis: &Analysis, serving: &Serving) -> Table {
             "per million responses",
         ],
     );
-    let symbol = currency_symbol(analysis);
     for served in &serving.scenarios {
-        table.rows.push(row(served, &symbol));
+        table.rows.push(row(served, &analysis.study.currency));
     }
     table.cut()
 }
 
-fn row(served: &ServedScenario, symbol: &str) -> Vec<TableCell> {
+fn row(served: &ServedScenario, code: &str) -> Vec<TableCell> {
     let count = |requests: u64| format::count(requests as usize);
     let seconds = |estimate: &Option<Estimate>| TableCell::seconds(estimate.as_ref());
     let requests = TableCell::new(count(served.requests)).small(match served.failed {
@@ -35,8 +37,8 @@ fn row(served: &ServedScenario, symbol: &str) -> Vec<TableCell> {
     });
     let share = served.prediction_percent.as_ref();
     let million = served.cost_per_inference.as_ref().map(|each| {
-        let amount = |value: f64| format::significant(value * 1e6, 3);
-        TableCell::new(format!("{symbol} {}", amount(each.value))).interval(each, amount)
+        let amount = |value: f64| money(1e6 * value, code);
+        TableCell::new(amount(each.value)).interval(each, amount)
     });
     vec![
         TableCell::new(&served.label).small(served.phrase.clone()),
@@ -91,6 +93,15 @@ pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
         ]);
     }
     Some(table.cut())
+}
+
+/// As every sum of money is written; `code` is what it is in, or what stands for that.
+pub(crate) fn money(value: f64, code: &str) -> String {
+    let exact = Decimal::from_f64_retain(value).zip(code.parse().ok());
+    match exact {
+        Some((amount, currency)) => Money::new(amount, currency).to_string(),
+        None => format!("{code} {}", format::significant(value, 3)),
+    }
 }
 
 pub(crate) fn currency_symbol(analysis: &Analysis) -> String {

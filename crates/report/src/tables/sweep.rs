@@ -3,7 +3,7 @@
 use analyse::format::{self, Unit};
 use analyse::{Analysis, CellState, MetricInfo, ScenarioResult, Sweep, SweepCell};
 
-use super::{Table, TableCell, Tone, scenario};
+use super::{Table, TableCell, Tone};
 use crate::view::{typical, unit_of};
 
 pub(crate) fn sweep_table(analysis: &Analysis, sweep: &Sweep) -> Option<Table> {
@@ -35,12 +35,12 @@ pub(crate) fn sweep_table(analysis: &Analysis, sweep: &Sweep) -> Option<Table> {
 /// One unit for the whole table and its figure.
 pub(crate) fn sweep_unit(analysis: &Analysis, sweep: &Sweep, info: &MetricInfo) -> Unit {
     let cells = sweep.lines.iter().flat_map(|l| &l.cells);
-    let means = cells.filter_map(|c| scenario(analysis, c.scenario?)?.mean(&info.name));
+    let means = cells.filter_map(|c| analysis.scenario(c.scenario?)?.mean(&info.name));
     unit_of(info, typical(means.map(|e| e.value)).unwrap_or(0.0))
 }
 
 fn sweep_cell(analysis: &Analysis, cell: &SweepCell, info: &MetricInfo, unit: Unit) -> TableCell {
-    let found = cell.scenario.and_then(|number| scenario(analysis, number));
+    let found = cell.scenario.and_then(|number| analysis.scenario(number));
     let mean = found.and_then(|s| s.mean(&info.name));
     match (cell.state, mean, found) {
         (CellState::Measured, Some(mean), Some(found)) => {

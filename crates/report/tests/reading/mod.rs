@@ -65,6 +65,7 @@ pub(crate) fn exported(format: &str, table: Option<&str>, analysis: &Analysis) -
             generated: "2026-07-01T12:00:00Z".parse().unwrap(),
             bancada_version: "0.0.0",
             command: None,
+            study_file: None,
         },
         steps: &|_| Vec::new(),
         folder_uri: "file:///tmp/runs",

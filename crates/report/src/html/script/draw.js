@@ -327,6 +327,11 @@ class Plot {
     this.placeNames();
   }
 
+  // The band of one line among many.
+  pick(group, on) {
+    this.svg.querySelectorAll(`.marks > [data-group="${CSS.escape(group)}"]`).forEach((part) => part.classList.toggle("picked", on));
+  }
+
   isShown(at) {
     return !this.svg.querySelector(`.marks > [data-series="${at}"]`).classList.contains("off");
   }

@@ -43,8 +43,17 @@ const sizes = new ResizeObserver((changes) => {
   if (changed.length) requestAnimationFrame(() => changed.forEach((plot) => plot.draw()));
 });
 plots.forEach((plot) => sizes.observe(plot.place));
-addEventListener("beforeprint", () => plots.forEach((plot) => plot.place.clientWidth && plot.draw(plot.place.closest(".panel-grid:not(.alone)") ? 340 : 700)));
-addEventListener("afterprint", () => plots.forEach((plot) => plot.draw()));
+// Paper has all sections open, and figures as wide as its text.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  folded.forEach((part) => (part.open = true));
+  plots.forEach((plot) => plot.draw(plot.place.closest(".panel-grid:not(.alone)") ? 340 : 700));
+});
+addEventListener("afterprint", () => {
+  folded.forEach((part) => (part.open = false));
+  plots.forEach((plot) => plot.draw());
+});
 
 for (const button of document.querySelectorAll(".log-switch")) {
   button.addEventListener("click", () => {
@@ -65,6 +74,9 @@ for (const legend of document.querySelectorAll(".legend")) {
   for (const button of buttons) {
     button.title = "Show or hide; a double click shows it alone";
     button.addEventListener("click", () => set(button, !isOn(button)));
+    const pick = (on) => plotsOf(legend).forEach((plot) => plot.pick(button.dataset.group, on));
+    for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => pick(true));
+    for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => pick(false));
     button.addEventListener("dblclick", () => {
       const alone = buttons.every((other) => other === button || !isOn(other));
       buttons.forEach((other) => set(other, alone || other === button));
@@ -85,13 +97,16 @@ const compare = (a, b) => {
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
+    // In the order of their numbers.
+    head.setAttribute("aria-sort", column ? "none" : "ascending");
     head.querySelector("button").addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const rows = [...table.tBodies[0].rows];
       rows.sort((a, b) => (down ? -1 : 1) * compare(key(a, column), key(b, column)));
       table.tBodies[0].append(...rows);
+      table.dispatchEvent(new Event("sorted"));
     });
   });
 }

@@ -40,13 +40,16 @@ const standalone = (plot) => {
   return { text: new XMLSerializer().serializeToString(copy), width: plot.width, height };
 };
 
-const save = (plot, ending, blob) => {
+const fileName = (part, ending) => `${document.title.split(" · ")[0].replace(/[^\p{L}\p{N}]+/gu, "-")}-${part}.${ending}`;
+const saveAs = (name, blob) => {
   const link = document.createElement("a");
-  link.download = `${document.title.split(" · ")[0].replace(/[^\p{L}\p{N}]+/gu, "-")}-${plot.place.id}.${ending}`;
+  link.download = name;
   link.href = URL.createObjectURL(blob);
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };
+
+const save = (plot, ending, blob) => saveAs(fileName(plot.place.id, ending), blob);
 
 const saveSvg = (plot) => save(plot, "svg", new Blob([standalone(plot).text], { type: "image/svg+xml" }));
 
@@ -61,13 +64,14 @@ const savePng = (plot) => {
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
 };
 
+const csvCell = (value) => {
+  if (value === null || value === undefined) return "";
+  // A spreadsheet would compute what begins so.
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
+  return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+};
+
 const csvOf = ({ x, y, right, series, lying }) => {
-  const cell = (value) => {
-    if (value === null || value === undefined) return "";
-    // A spreadsheet would compute what begins so.
-    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
-    return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
-  };
   const named = (axis, value) => (axis.categories ? headingOf(axis, value) : value);
   const rows = [["series", x.title || "x", y.title || "y", "low", "high", "axis", "text"]];
   // Intervals in both directions: those of y are `low` and `high`.
@@ -84,6 +88,6 @@ const csvOf = ({ x, y, right, series, lying }) => {
       rows.push(row);
     });
   }
-  return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+  return rows.map((row) => row.map(csvCell).join(",") + "\r\n").join("");
 };
 const saveCsv = (plot) => save(plot, "csv", new Blob([csvOf(plot.spec)], { type: "text/csv" }));

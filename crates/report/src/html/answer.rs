@@ -1,0 +1,173 @@
+//! The answer, before everything else: what to choose for each task, how sure that is and what it
+//! saves, next to time against cost; and what may change the decision.
+
+use std::fmt::Write;
+
+use analyse::{Analysis, Goal, LevelFacts, Pick, Recommendation, TaskAnswer, Verdict, format};
+
+use super::choice;
+use super::page::{Page, escape, prose};
+use crate::tables::{Table, TableCell, Tone};
+
+/// More recommendations than this are only in the table of tasks.
+const MOST_SHOWN: usize = 4;
+/// More candidates are counted, not named.
+const MOST_NAMES: usize = 4;
+/// More dominated scenarios than this are only counted.
+const MOST_NAMED: usize = 12;
+
+pub(super) fn answer(page: &mut Page, analysis: &Analysis) {
+    page.open("answer", "The answer");
+    let figure = choice::figure(analysis);
+    let class = match figure {
+        Some(_) => "answer",
+        None => "answer alone",
+    };
+    page.html(&format!("<div class=\"{class}\">\n<div>"));
+    let found = &analysis.answer;
+    if let Some(nothing) = &found.nothing {
+        page.html(&format!(
+            "<div class=\"pick unsure\"><p class=\"what\">{}</p></div>",
+            prose(nothing)
+        ));
+    }
+    for recommended in found.recommendations.iter().take(MOST_SHOWN) {
+        page.html(&pick(recommended));
+    }
+    if found.recommendations.len() > MOST_SHOWN {
+        page.note("The tasks have different answers: the others are in the table of tasks below.");
+    }
+    if !found.cautions.is_empty() {
+        page.callout("What may change this decision", &found.cautions);
+    }
+    page.html("</div>");
+    if let Some(figure) = &figure {
+        page.figure(figure);
+    }
+    page.html("</div>");
+    page.paragraph(&crate::markdown::totals(analysis));
+    tasks(page, analysis);
+    others(page, analysis);
+    page.close();
+}
+
+fn pick(recommended: &Recommendation) -> String {
+    let (class, joint) = match recommended.verdict {
+        Verdict::Different => ("sure", ""),
+        Verdict::PracticallyEqual => ("sure", " or "),
+        _ => ("unsure", " or "),
+    };
+    let mut out = format!(
+        "<div class=\"pick {class}\">\n<p class=\"what\"><strong>{}</strong> <span>{}</span></p>\n<ul>\n",
+        escape(&names(&recommended.choices, joint)),
+        escape(&recommended.what)
+    );
+    let lines = std::iter::once(format!("{}.", recommended.how_sure));
+    for line in lines.chain(recommended.saves.iter().cloned()) {
+        let _ = writeln!(out, "<li>{}</li>", prose(&line));
+    }
+    out + "</ul>\n</div>"
+}
+
+fn names(choices: &[String], joint: &str) -> String {
+    let Some(more @ 2..) = choices.len().checked_sub(MOST_NAMES) else {
+        return choices.join(joint);
+    };
+    format!("{}{joint}{more} others", choices[..MOST_NAMES].join(joint))
+}
+
+/// A row a task and goal, where there are several tasks.
+fn tasks(page: &mut Page, analysis: &Analysis) {
+    let found = &analysis.answer;
+    if found.tasks.len() < 2 {
+        return;
+    }
+    let mut table = Table::new(
+        &["task", "goal", "choose", "how sure"],
+        &["time", "cost", "saves against usual", "against worst"],
+    );
+    for task in &found.tasks {
+        table
+            .rows
+            .extend(task.picks.iter().map(|pick| row(analysis, task, pick)));
+        if task.picks.is_empty() {
+            let mut row = vec![TableCell::new(LevelFacts::phrase_of(&task.task))];
+            row.resize(table.headers.len(), TableCell::none());
+            table.rows.push(row);
+        }
+    }
+    let table = table.cut();
+    let open = if found.recommendations.len() > MOST_SHOWN {
+        " open"
+    } else {
+        ""
+    };
+    page.html(&format!(
+        "<details{open}>\n<summary>Each of the {} tasks</summary>",
+        found.tasks.len()
+    ));
+    page.table("What to choose for each task", &table);
+    page.note("Usual is the first level of everything one may choose, as the study lists them. Savings are those of the best as measured, of time or, where it has a cost, of cost; none is given where it is not significant.");
+    page.html("</details>");
+}
+
+fn row(analysis: &Analysis, task: &TaskAnswer, pick: &Pick) -> Vec<TableCell> {
+    let goal = match pick.goal {
+        Goal::Cheapest => "cheapest",
+        Goal::Fastest => "fastest",
+        Goal::CheapestAndFastest => "cheapest and fastest",
+    };
+    let best = pick.scenarios.first().and_then(|n| analysis.scenario(*n));
+    let label = best.map_or(String::new(), |best| best.label.clone());
+    let time = best.and_then(|best| analysis.time_of(best));
+    let cost = best.and_then(|best| best.cost.as_ref());
+    let saving = |against| {
+        let mut own = pick.savings.iter().filter(|s| s.against == against);
+        own.next().map_or_else(TableCell::none, |saving| {
+            TableCell::new(format::percent(saving.part)).small(format::interval(
+                saving.low.max(0.0),
+                saving.high.max(0.0),
+                format::percent,
+            ))
+        })
+    };
+    let sure = TableCell::new(pick.verdict.words());
+    vec![
+        TableCell::new(LevelFacts::phrase_of(&task.task)),
+        TableCell::new(goal),
+        TableCell::new(names(&pick.choices, " or ")).small(label),
+        match pick.verdict {
+            Verdict::Different | Verdict::PracticallyEqual => sure,
+            _ => sure.tone(Tone::Ended),
+        },
+        TableCell::seconds(time),
+        TableCell::or_none(cost.map(|cost| cost.mean.to_string())),
+        saving(analyse::Against::Usual),
+        saving(analyse::Against::Worst),
+    ]
+}
+
+/// The ranking in sentences, and who is beaten by whom.
+fn others(page: &mut Page, analysis: &Analysis) {
+    let best = &analysis.best;
+    let dominated = best.tasks.iter().flat_map(|task| &task.dominated);
+    let dominated: Vec<&String> = dominated.map(|one| &one.sentence).collect();
+    // Where nothing is recommended, the sentences are among the findings.
+    let ranking = match analysis.answer.recommendations.is_empty() {
+        true => &[][..],
+        false => best.sentences.as_slice(),
+    };
+    if ranking.is_empty() && dominated.is_empty() {
+        return;
+    }
+    page.html("<details>\n<summary>The ranking, and why not the others</summary>");
+    page.list("findings", ranking);
+    let new = dominated.iter().filter(|one| !ranking.contains(one));
+    page.list("findings", new.take(MOST_NAMED));
+    if let Some(more @ 1..) = dominated.len().checked_sub(MOST_NAMED) {
+        page.note(&format!(
+            "{more} more are dominated; `bancada export --format json` names each."
+        ));
+    }
+    page.html("</details>");
+}

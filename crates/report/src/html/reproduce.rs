@@ -1,0 +1,110 @@
+//! How to get these results again: the study file, versions, seed and commands; and how to cite them.
+
+use std::collections::BTreeSet;
+
+use analyse::{Analysis, format};
+
+use super::page::{Page, escape};
+use crate::ReportMeta;
+
+pub(super) fn reproduce(page: &mut Page, analysis: &Analysis, meta: &ReportMeta) {
+    page.open("reproduce", "Reproduce and cite");
+    let study = &analysis.study;
+    let versions = analysis
+        .machines
+        .iter()
+        .flat_map(|used| &used.machine.versions);
+    let versions: BTreeSet<String> = versions
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    let mut rows = vec![
+        ("Bancada".to_owned(), meta.bancada_version.to_owned()),
+        ("seed".to_owned(), study.seed.to_string()),
+    ];
+    if !versions.is_empty() {
+        let versions: Vec<String> = versions.into_iter().collect();
+        rows.push(("measured with".to_owned(), versions.join("; ")));
+    }
+    page.facts("Versions and seed", &rows);
+    page.subtitle("Commands");
+    page.html(&block("sh", "commands.sh", &commands(analysis, meta)));
+    if let Some(text) = meta.study_file {
+        page.subtitle("The study file");
+        let lines = format::counted(text.lines().count(), "line", "lines");
+        page.html(&format!(
+            "<details>\n<summary>study.toml, {lines}</summary>\n{}</details>",
+            block("toml", "study.toml", text)
+        ));
+    }
+    page.subtitle("Cite");
+    page.html(&block("bibtex", "bancada.bib", &citation(analysis, meta)));
+    page.close();
+}
+
+/// Text to copy or to save under this name.
+fn block(kind: &str, name: &str, text: &str) -> String {
+    format!(
+        "<div class=\"block\" data-name=\"{name}\"><pre class=\"{kind}\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\"><code>{}</code></pre></div>",
+        // Kept together by non-breaking spaces a command could not be typed again.
+        escape(text).replace('\u{a0}', " ")
+    )
+}
+
+fn commands(analysis: &Analysis, meta: &ReportMeta) -> String {
+    let study = &analysis.study;
+    let scale = study.scale.as_ref();
+    let scale = scale.map_or(String::new(), |scale| format!(" --scale {}", scale.name));
+    let mut lines = vec![format!("# with Bancada {}", meta.bancada_version)];
+    match study.import_only {
+        true => {
+            lines.push(
+                "bancada import --study study.toml FILES   # the files of measurements".to_owned(),
+            );
+        }
+        false => {
+            lines.push(format!("bancada check study.toml{scale}"));
+            lines.push(format!(
+                "bancada run study.toml{scale} --prepare   # frameworks and data that are missing, then all runs in the order of seed {}",
+                study.seed
+            ));
+        }
+    }
+    lines.extend(
+        meta.command
+            .map(|own| format!("{own}   # this report again, from the results")),
+    );
+    lines.join("\n") + "\n"
+}
+
+/// BibTeX for the program and for this study.
+fn citation(analysis: &Analysis, meta: &ReportMeta) -> String {
+    let study = &analysis.study;
+    let key: String = study
+        .name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    let year = meta.generated.strftime("%Y");
+    let date = meta.generated.strftime("%Y-%m-%d");
+    let runs = format::counted(analysis.totals.runs.total(), "run", "runs");
+    format!(
+        "@software{{bancada,\n  author  = {{{{The Bancada authors}}}},\n  title   = {{Bancada: time and cost of training and serving neural networks}},\n  version = {{{version}}},\n  year    = {{{year}}}\n}}\n\n@misc{{{key},\n  title = {{{{{name}}}: time and cost, {runs}}},\n  note  = {{Measured with Bancada {version}, seed {seed}; report of {date}}},\n  year  = {{{year}}}\n}}\n",
+        version = meta.bancada_version,
+        name = bibtex(&study.name),
+        seed = study.seed,
+    )
+}
+
+/// What ends a field or begins a command.
+fn bibtex(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '{' | '}' | '\\' => {}
+            '&' | '%' | '$' | '#' | '_' => out.extend(['\\', c]),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
