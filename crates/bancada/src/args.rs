@@ -11,6 +11,7 @@ mod quantise;
 mod reconcile;
 mod serve;
 mod serverless;
+mod ui;
 mod watch;
 mod work;
 
@@ -41,6 +42,7 @@ pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
+pub(crate) use self::ui::UiArgs;
 pub(crate) use self::watch::WatchArgs;
 pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
 
@@ -88,6 +90,8 @@ pub(crate) enum Command {
     Import(Box<ImportArgs>),
     /// Run any training script: its progress becomes time left, total time and cost
     Watch(WatchArgs),
+    /// Open all studies of a folder in the browser: runs live, plans, decisions, comparisons
+    Ui(UiArgs),
     /// Compare a provider's bills with a study's estimate and explain the difference
     Reconcile(ReconcileArgs),
     /// Check that all frameworks compute the same network

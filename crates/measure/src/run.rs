@@ -433,8 +433,10 @@ impl<'a> UnderWay<'a> {
                 .timeout_seconds
                 .filter(|timeout| elapsed >= *timeout);
             let why = match (asked, timeout) {
-                (Asked::Nothing, None) => return,
-                (Asked::Nothing, Some(after_seconds)) => Ended::TimedOut { after_seconds },
+                (Asked::Nothing | Asked::Pause, None) => return,
+                (Asked::Nothing | Asked::Pause, Some(after_seconds)) => {
+                    Ended::TimedOut { after_seconds }
+                }
                 _ => Ended::Interrupted,
             };
             // Its end is about to be told: it came by itself.

@@ -16,7 +16,7 @@ mod view;
 pub use analyse::{Analysis, billing_words, format};
 pub use delimited::{Grid, ToldStep};
 pub use export::{ExportFormat, ExportTable, Exported, FORMATS, TABLES, export};
-pub use html::html;
+pub use html::{escape, html, page_style, prose};
 pub use json::{RESULT_SCHEMA, json};
 pub use latex::latex;
 pub use markdown::{compared_markdown, markdown};

@@ -165,15 +165,13 @@ fn timelines(analysis: &Analysis, results: &Results) -> Read<Vec<Timeline>> {
     Read { found, wrong }
 }
 
-/// To the folder of the results unless another file is named.
-pub fn write_report(
+/// The report as [`write_report`] writes it.
+pub fn report_html(
     analysis: &Analysis,
     results: &Results,
-    to: Option<&Path>,
-    meta: ReportMeta<'_>,
+    meta: &ReportMeta<'_>,
     tell: Tell<'_>,
-) -> Result<PathBuf, Error> {
-    let command = format!("bancada report {}", results.folder.display());
+) -> Result<String, Error> {
     let timelines = timelines(analysis, results);
     let mut with_courses = Analysis {
         timelines: timelines.found,
@@ -185,13 +183,25 @@ pub fn write_report(
     }
     let damaged = damaged_files(results)?.into_iter();
     with_courses.notes.extend(damaged.map(|text| text + "."));
-    let html = report::html(
+    let command = format!("bancada report {}", results.folder.display());
+    Ok(report::html(
         &with_courses,
         &ReportMeta {
             command: Some(&command),
-            ..meta
+            ..meta.clone()
         },
-    );
+    ))
+}
+
+/// To the folder of the results unless another file is named.
+pub fn write_report(
+    analysis: &Analysis,
+    results: &Results,
+    to: Option<&Path>,
+    meta: ReportMeta<'_>,
+    tell: Tell<'_>,
+) -> Result<PathBuf, Error> {
+    let html = report_html(analysis, results, &meta, tell)?;
     match to {
         Some(path) => {
             fs::write(path, html)

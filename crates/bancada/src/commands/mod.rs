@@ -31,6 +31,7 @@ mod run;
 mod serve;
 mod serverless;
 mod setup;
+mod ui;
 mod verify;
 mod watch;
 mod work;
@@ -68,6 +69,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Infra(command) => infra::infra(command, printer),
         Command::Onboard(args) => onboard::onboard(&args, printer),
         Command::Watch(args) => watch::watch(&args, printer),
+        Command::Ui(args) => ui::ui(&args, printer),
         Command::WatchNotice(args) => infra::watch_notice(&args, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),

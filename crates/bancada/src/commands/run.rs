@@ -14,8 +14,9 @@ use runner::{
 };
 use store::Store;
 use workbench::{
-    Ask, Bring, CapacityQuestion, Changed, Claim, Claimed, Here, Lacks, Opened, Places, RentedHost,
-    Results, Wanted, open_study, refuse_too_large, results_folder, save_question, time_words,
+    Ask, Bring, CapacityQuestion, Changed, Claim, Claimed, Here, Lacks, LiveWriter, Opened, Places,
+    RentedHost, Results, Wanted, open_study, refuse_too_large, results_folder, save_question,
+    time_words,
 };
 
 use super::endpoints::{self, Endpoints};
@@ -302,11 +303,13 @@ fn follow(
     printer: &Printer,
 ) -> Result<Ended, Failure> {
     let mut endpoints = Endpoints::new(args.real);
+    let mut live = LiveWriter::begin(runner.store.dir());
     let (sender, progress) = mpsc::channel();
     let ended = thread::scope(|scope| {
         let study = scope.spawn(move || runner.run(schedule, &sender));
         for progress in progress {
             endpoints.on(&progress, &reporter);
+            live.on(&progress);
             reporter.on(&progress);
         }
         study.join()
