@@ -80,6 +80,11 @@ impl Html {
             .text(caption);
         self.raw("</caption>\n<thead>\n<tr>");
         for (name, is_number) in columns {
+            // A heading without words says nothing to who listens.
+            if name.is_empty() {
+                self.raw("<td></td>");
+                continue;
+            }
             self.raw(match is_number {
                 true => "<th scope=\"col\" class=\"number\">",
                 false => "<th scope=\"col\">",

@@ -42,7 +42,7 @@ impl Page {
             .link(format!("{root}/"), "Studies");
         html.raw("</li>\n<li>")
             .link(format!("{root}/compare"), "Compare");
-        html.raw("</li>\n<li id=\"connection\" role=\"status\"></li>\n</ul>\n</nav>\n<main id=\"main\">\n");
+        html.raw("</li>\n<li><span id=\"connection\" role=\"status\"></span></li>\n</ul>\n</nav>\n<main id=\"main\">\n");
         html.add(&self.body)
             .raw("</main>\n<footer>\n<p class=\"note\">");
         html.text(format!(

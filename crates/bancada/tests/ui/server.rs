@@ -47,10 +47,6 @@ impl Ui {
         format!("http://{}{}/", self.host, self.root)
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// What the server answers to exactly this.
     pub(crate) fn raw(&self, head: &str, body: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.host).unwrap();
