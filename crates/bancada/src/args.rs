@@ -12,6 +12,7 @@ mod reconcile;
 mod serve;
 mod serverless;
 mod time;
+mod ui;
 mod watch;
 mod work;
 
@@ -45,6 +46,7 @@ pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
 pub(crate) use self::time::{Exported as TimeExport, TimeArgs};
+pub(crate) use self::ui::UiArgs;
 pub(crate) use self::watch::WatchArgs;
 pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
 
@@ -96,6 +98,8 @@ pub(crate) enum Command {
     Time(Box<TimeArgs>),
     /// Run any training script: its progress becomes time left, total time and cost
     Watch(WatchArgs),
+    /// Open all studies of a folder in the browser: runs live, plans, decisions, comparisons
+    Ui(UiArgs),
     /// Compare a provider's bills with a study's estimate and explain the difference
     Reconcile(ReconcileArgs),
     /// Check that all frameworks compute the same network

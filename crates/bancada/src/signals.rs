@@ -1,4 +1,5 @@
-//! Ctrl-C once ends the current run and finishes; twice stops immediately.
+//! Ctrl-C once ends the current run and finishes; twice stops immediately. SIGUSR1 lets the runs in
+//! progress end by themselves and starts no other.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,9 +8,9 @@ use place::local::{FINISH, NOW, accept_cancel};
 
 pub(crate) static STOP: Stop = Stop::new();
 
-/// From here on SIGINT, SIGTERM and SIGHUP set [`STOP`] instead of ending the program.
+/// From here on these signals set [`STOP`] instead of ending the program.
 pub(crate) fn listen() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1] {
         // SAFETY: the handler only touches an atomic, which is async-signal-safe, and the
         // function pointer has the type that `signal` expects.
         unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
@@ -32,8 +33,10 @@ extern "C" fn on_worker_signal(signal: libc::c_int) {
     }
 }
 
-extern "C" fn on_signal(_signal: libc::c_int) {
-    if STOP.asked() != Asked::Nothing {
+extern "C" fn on_signal(signal: libc::c_int) {
+    if signal == libc::SIGUSR1 {
+        STOP.request_pause();
+    } else if STOP.asked() >= Asked::Finish {
         STOP.request_now();
     } else {
         STOP.request_finish();

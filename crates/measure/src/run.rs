@@ -459,9 +459,11 @@ impl<'a> UnderWay<'a> {
                 .timeout_seconds
                 .filter(|timeout| elapsed >= *timeout);
             let why = match (asked, timeout, self.foreseen) {
-                (Asked::Nothing, None, None) => return,
-                (Asked::Nothing, _, Some(_)) => Ended::Foreseen,
-                (Asked::Nothing, Some(after_seconds), None) => Ended::TimedOut { after_seconds },
+                (Asked::Nothing | Asked::Pause, None, None) => return,
+                (Asked::Nothing | Asked::Pause, _, Some(_)) => Ended::Foreseen,
+                (Asked::Nothing | Asked::Pause, Some(after_seconds), None) => {
+                    Ended::TimedOut { after_seconds }
+                }
                 _ => Ended::Interrupted,
             };
             // Its end is about to be reported: it came by itself.

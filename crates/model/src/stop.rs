@@ -10,6 +10,8 @@ pub struct Stop(AtomicU8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
     Nothing,
+    /// Start no further run; those in progress go on to their end.
+    Pause,
     /// End the run in progress (SIGTERM, then SIGKILL after the grace time) and finish cleanly.
     Finish,
     /// End it at once (SIGKILL).
@@ -21,18 +23,23 @@ impl Stop {
         Stop(AtomicU8::new(0))
     }
 
-    pub fn request_finish(&self) {
+    pub fn request_pause(&self) {
         self.0.fetch_max(1, Ordering::SeqCst);
     }
 
-    pub fn request_now(&self) {
+    pub fn request_finish(&self) {
         self.0.fetch_max(2, Ordering::SeqCst);
+    }
+
+    pub fn request_now(&self) {
+        self.0.fetch_max(3, Ordering::SeqCst);
     }
 
     pub fn asked(&self) -> Asked {
         match self.0.load(Ordering::SeqCst) {
             0 => Asked::Nothing,
-            1 => Asked::Finish,
+            1 => Asked::Pause,
+            2 => Asked::Finish,
             _ => Asked::Now,
         }
     }
@@ -46,7 +53,10 @@ mod tests {
     fn a_wish_is_never_weakened() {
         static STOP: Stop = Stop::new();
         assert_eq!(STOP.asked(), Asked::Nothing);
+        STOP.request_pause();
+        assert_eq!(STOP.asked(), Asked::Pause);
         STOP.request_finish();
+        STOP.request_pause();
         assert_eq!(STOP.asked(), Asked::Finish);
         STOP.request_now();
         STOP.request_finish();

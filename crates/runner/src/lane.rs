@@ -206,12 +206,11 @@ impl Lane<'_> {
         asked: Asked,
         cancelled: &mut Asked,
     ) -> Result<(), PlaceError> {
-        if asked <= *cancelled {
-            return Ok(());
-        }
         let how = match asked {
+            Asked::Nothing | Asked::Pause => return Ok(()),
+            _ if asked <= *cancelled => return Ok(()),
+            Asked::Finish => Cancel::Finish,
             Asked::Now => Cancel::Now,
-            Asked::Nothing | Asked::Finish => Cancel::Finish,
         };
         self.place.cancel(ticket, how)?;
         *cancelled = asked;

@@ -211,7 +211,7 @@ fn short_run(
 fn follow(ticket: &Ticket, place: &dyn Place, stop: &Stop) -> Result<(), PlaceError> {
     loop {
         match stop.asked() {
-            Asked::Nothing => {}
+            Asked::Nothing | Asked::Pause => {}
             Asked::Finish => place.cancel(ticket, Cancel::Finish)?,
             Asked::Now => place.cancel(ticket, Cancel::Now)?,
         }

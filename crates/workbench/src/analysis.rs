@@ -165,15 +165,13 @@ fn timelines(analysis: &Analysis, results: &Results) -> Read<Vec<Timeline>> {
     Read { found, wrong }
 }
 
-/// To the folder of the results unless another file is named.
-pub fn write_report(
+/// The report as [`write_report`] writes it.
+pub fn report_html(
     analysis: &Analysis,
     results: &Results,
-    to: Option<&Path>,
-    meta: ReportMeta<'_>,
+    meta: &ReportMeta<'_>,
     tell: Tell<'_>,
-) -> Result<PathBuf, Error> {
-    let command = format!("bancada report {}", results.folder.display());
+) -> Result<String, Error> {
     let timelines = timelines(analysis, results);
     let mut with_courses = Analysis {
         timelines: timelines.found,
@@ -185,16 +183,28 @@ pub fn write_report(
     }
     let damaged = damaged_files(results)?.into_iter();
     with_courses.notes.extend(damaged.map(|text| text + "."));
+    let command = format!("bancada report {}", results.folder.display());
     // Results of before it was kept have none.
     let study_file = fs::read_to_string(results.folder.join(STUDY_COPY)).ok();
-    let html = report::html(
+    Ok(report::html(
         &with_courses,
         &ReportMeta {
             command: Some(&command),
             study_file: study_file.as_deref(),
-            ..meta
+            ..meta.clone()
         },
-    );
+    ))
+}
+
+/// To the folder of the results unless another file is named.
+pub fn write_report(
+    analysis: &Analysis,
+    results: &Results,
+    to: Option<&Path>,
+    meta: ReportMeta<'_>,
+    tell: Tell<'_>,
+) -> Result<PathBuf, Error> {
+    let html = report_html(analysis, results, &meta, tell)?;
     match to {
         Some(path) => {
             fs::write(path, html)

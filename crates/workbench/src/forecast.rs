@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Asked, RunId, RunRecord, Scenario, Stop, Workload};
+use model::{Asked, Plan, RunId, RunRecord, Scenario, Stop, Study, Workload};
 use report::format;
 use runner::forecast::{self, Assumption, MoneySpread};
-use runner::{BadPilot, Forecast, OrderBuilder, Pilot, PilotOptions, RunnerError, ScenarioOrder};
+use runner::{
+    BadPilot, Forecast, OrderBuilder, Pilot, PilotOptions, RunForecast, RunnerError, ScenarioOrder,
+};
 
 use crate::Tell;
 use crate::error::{Error, ErrorKind};
@@ -44,54 +46,90 @@ pub fn forecast(ask: &Ask<'_>, tell: Tell<'_>) -> Result<Option<Forecast>, Error
     let all_known = ask.due.iter().all(|run| known.contains_key(&run.scenario));
     let can_pilot =
         ask.pilot && matches!(study.workload, Workload::Train(_)) && !ask.due.is_empty();
-    let (scenarios, method) = match (all_known, can_pilot) {
-        (true, _) => (known, from_earlier(ask.earlier)),
-        (false, true) => {
-            let Pilot {
-                mut expected,
-                tried,
-                ended_badly,
-            } = pilot(ask)?;
-            for line in failed_pilots(&ended_badly) {
-                tell(&line);
-            }
-            expected.extend(known);
-            if expected.is_empty() {
-                return Ok(None);
-            }
-            forecast::fill_unknown(&mut expected, &plan.scenarios);
-            let runs = if tried == 1 { "run" } else { "runs" };
-            (expected, format!("from {tried} short pilot {runs}"))
-        }
-        (false, false) if matches!(study.workload, Workload::Serve(_)) => {
-            let mut expected = runner::from_loads(study, plan);
-            if expected.is_empty() && known.is_empty() {
-                return Ok(None);
-            }
-            expected.extend(known);
-            forecast::fill_unknown(&mut expected, &plan.scenarios);
-            (expected, "from the length of the loads".to_owned())
-        }
-        (false, false) if known.is_empty() => return Ok(None),
-        (false, false) => {
-            let mut expected = known;
-            forecast::fill_unknown(&mut expected, &plan.scenarios);
-            let is_known = |run: &RunId| expected.contains_key(&run.scenario);
-            let earlier = from_earlier(ask.earlier);
-            if ask.due.iter().any(is_known) {
-                (expected, earlier)
-            } else {
-                let due = runner::scenarios_of(plan, ask.due);
-                forecast::fill_with_usual(&mut expected, &due);
-                (expected, format!("{earlier} of other scenarios"))
-            }
-        }
+    if all_known || !can_pilot {
+        return Ok(forecast_without_pilot(study, plan, ask.due, ask.earlier));
+    }
+    let Pilot {
+        mut expected,
+        tried,
+        ended_badly,
+    } = pilot(ask)?;
+    for line in failed_pilots(&ended_badly) {
+        tell(&line);
+    }
+    expected.extend(known);
+    if expected.is_empty() {
+        return Ok(None);
+    }
+    forecast::fill_unknown(&mut expected, &plan.scenarios);
+    let runs = if tried == 1 { "run" } else { "runs" };
+    let expected = Expected {
+        scenarios: expected,
+        method: format!("from {tried} short pilot {runs}"),
     };
-    let spread = forecast::spread(&scenarios, &plan.scenarios);
-    let mut forecast = forecast::add_up(study, plan, ask.due, scenarios, spread);
-    forecast.method = method + &assumed(forecast.assumption());
-    let is_any = forecast.unknown_runs < forecast.runs || forecast.runs == 0;
-    Ok(is_any.then_some(forecast))
+    Ok(expected.add_up(study, plan, ask.due))
+}
+
+/// From what is known already, in no time. `None` where nothing is.
+pub fn forecast_without_pilot(
+    study: &Study,
+    plan: &Plan,
+    due: &[RunId],
+    earlier: &[RunRecord],
+) -> Option<Forecast> {
+    Expected::of_known(study, plan, due, earlier)?.add_up(study, plan, due)
+}
+
+/// Runs as they are expected, and from what.
+struct Expected {
+    scenarios: BTreeMap<u32, RunForecast>,
+    method: String,
+}
+
+impl Expected {
+    fn of_known(study: &Study, plan: &Plan, due: &[RunId], earlier: &[RunRecord]) -> Option<Self> {
+        let mut known = forecast::from_records(earlier);
+        let is_known = |run: &RunId| known.contains_key(&run.scenario);
+        if due.iter().all(is_known) {
+            let method = from_earlier(earlier);
+            return Some(Expected {
+                scenarios: known,
+                method,
+            });
+        }
+        if matches!(study.workload, Workload::Serve(_)) {
+            let mut scenarios = runner::from_loads(study, plan);
+            if scenarios.is_empty() && known.is_empty() {
+                return None;
+            }
+            scenarios.extend(known);
+            forecast::fill_unknown(&mut scenarios, &plan.scenarios);
+            let method = "from the length of the loads".to_owned();
+            return Some(Expected { scenarios, method });
+        }
+        if known.is_empty() {
+            return None;
+        }
+        forecast::fill_unknown(&mut known, &plan.scenarios);
+        let mut method = from_earlier(earlier);
+        if !due.iter().any(|run| known.contains_key(&run.scenario)) {
+            let due = runner::scenarios_of(plan, due);
+            forecast::fill_with_usual(&mut known, &due);
+            method += " of other scenarios";
+        }
+        Some(Expected {
+            scenarios: known,
+            method,
+        })
+    }
+
+    fn add_up(self, study: &Study, plan: &Plan, due: &[RunId]) -> Option<Forecast> {
+        let spread = forecast::spread(&self.scenarios, &plan.scenarios);
+        let mut forecast = forecast::add_up(study, plan, due, self.scenarios, spread);
+        forecast.method = self.method + &assumed(forecast.assumption());
+        let is_any = forecast.unknown_runs < forecast.runs || forecast.runs == 0;
+        is_any.then_some(forecast)
+    }
 }
 
 /// Said where an interval rests on more than was measured.

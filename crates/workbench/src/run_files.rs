@@ -1,8 +1,9 @@
 //! Files of a run's bundle other than its record. Unreadable files are reported, and the rest is shown.
 
-use model::{Event, EventKind, RunId, Sample};
+use model::{Event, EventKind, RunId, RunRecord, Sample};
 use report::ToldStep;
 
+use crate::error::Error;
 use crate::open::Results;
 
 /// What could be read of a file, and what is wrong with the rest of it.
@@ -36,6 +37,12 @@ pub(crate) fn samples(results: &Results, run: RunId) -> Read<Option<Vec<Sample>>
             wrong: Some(wrong),
         },
     }
+}
+
+/// What is kept of a run; none where it was not made.
+pub fn record(results: &Results, run: RunId) -> Result<Option<RunRecord>, Error> {
+    let records = results.store.records()?;
+    Ok(records.into_iter().find(|record| record.run == run))
 }
 
 /// The steps that the run reported.

@@ -34,6 +34,7 @@ mod serverless;
 mod setup;
 mod studies;
 mod time;
+mod ui;
 mod verify;
 mod watch;
 mod work;
@@ -73,6 +74,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Onboard(args) => onboard::onboard(&args, printer),
         Command::Time(args) => time::time(&args, printer),
         Command::Watch(args) => watch::watch(&args, printer),
+        Command::Ui(args) => ui::ui(&args, printer),
         Command::WatchNotice(args) => infra::watch_notice(&args, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),

@@ -15,8 +15,9 @@ use runner::{
 };
 use store::Store;
 use workbench::{
-    Ask, Bring, CapacityQuestion, Changed, Claim, Claimed, Here, Lacks, Opened, Places, RentedHost,
-    Results, Wanted, open_study, refuse_too_large, results_folder, save_question, time_words,
+    Ask, Bring, CapacityQuestion, Changed, Claim, Claimed, Here, Lacks, LiveWriter, Opened, Places,
+    RentedHost, Results, Wanted, open_study, refuse_too_large, results_folder, save_question,
+    time_words,
 };
 
 use super::endpoints::{self, Endpoints};
@@ -361,11 +362,13 @@ fn follow(
         metrics,
     } = watchers;
     let mut endpoints = Endpoints::new(args.real);
+    let mut live = LiveWriter::begin(runner.store.dir());
     let (sender, progress) = mpsc::channel();
     let ended = thread::scope(|scope| {
         let study = scope.spawn(move || runner.run(schedule, &sender));
         for progress in progress {
             endpoints.on(&progress, &reporter);
+            live.on(&progress);
             reporter.on(&progress);
             if let Some(metrics) = metrics {
                 metrics.on(&progress);

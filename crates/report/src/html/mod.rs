@@ -31,7 +31,8 @@ use analyse::Analysis;
 use crate::ReportMeta;
 use crate::figure::Figure;
 use page::Page;
-pub(crate) use page::{DrawnFigure, escape};
+pub(crate) use page::DrawnFigure;
+pub use page::{escape, prose};
 
 /// Deterministic: the same analysis and meta give the same bytes.
 pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
@@ -85,8 +86,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
         None => String::new(),
     };
     let version = escape(meta.bancada_version);
-    let style = include_str!("style.css");
-    let palette = crate::figure::palette_css();
+    let style = page_style();
     let scripts = SCRIPTS.concat();
     format!(
         r##"<!DOCTYPE html>
@@ -99,7 +99,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{title} · Bancada</title>
 <style>
-{style}{palette}</style>
+{style}</style>
 </head>
 <body>
 <a class="skip" href="#answer">Skip to the answer</a>
@@ -121,6 +121,11 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 </html>
 "##
     )
+}
+
+/// For pages that are to look like a report.
+pub fn page_style() -> String {
+    include_str!("style.css").to_owned() + &crate::figure::palette_css()
 }
 
 /// One after the other, in a scope of their own.

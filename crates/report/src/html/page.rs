@@ -230,7 +230,7 @@ fn legend_entries(figure: &Figure) -> Vec<LegendEntry> {
 }
 
 /// For text and for attributes in double quotes.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let text = diagnostics::screen::redacted(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -252,7 +252,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// A sentence, where what stands in backticks is to be typed.
-pub(super) fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let escaped = escape(text);
     let parts: Vec<&str> = escaped.split('`').collect();
     // An odd one out is a backtick that means itself.

@@ -1,6 +1,6 @@
 //! Which runs are carried out, and in which order.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 use model::{Asked, Outcome, RunId, RunRecord, Status};
 use place::Script;
@@ -72,6 +72,42 @@ fn a_study_goes_on_where_it_was_interrupted() {
     let place = good(1.0);
     assert_eq!(bench.run_at(&place).ended(), Ended::AllDone);
     assert_eq!(place.started(), rest);
+}
+
+#[test]
+fn a_pause_lets_the_run_in_progress_end_by_itself() {
+    let bench = Bench::new(TWO_LEVELS);
+    let is_paused = Arc::new(Barrier::new(2));
+    let pausing = Arc::clone(&is_paused);
+    let place = fake(move |order| {
+        if order.run == run("C1-r2") {
+            pausing.wait();
+        }
+        Script::default()
+    });
+    let came = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !place.started().contains(&run("C2-r1")) {
+                std::thread::yield_now();
+            }
+            bench.stop.request_pause();
+            // Whatever had begun by then ends; C1-r2 at the latest.
+            is_paused.wait();
+        });
+        let came = bench.run_at(&place);
+        if !place.started().contains(&run("C1-r2")) {
+            is_paused.wait();
+        }
+        came
+    });
+    assert_eq!(came.ended(), Ended::Interrupted);
+    assert!(
+        bench
+            .statuses()
+            .values()
+            .all(|status| *status == Status::Ok)
+    );
+    assert!(bench.due().len() >= 3 && !bench.due().contains(&run("C2-r1")));
 }
 
 #[test]
