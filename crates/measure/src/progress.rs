@@ -66,14 +66,14 @@ impl Progress {
             return;
         }
         let begin = thread_cpu_seconds();
-        if let Some(whole) = self.from_next_line(bytes) {
+        if let Some(whole) = self.after_gap(bytes) {
             self.follower.read(0, whole, seconds);
             self.tell(seconds, at, tell);
         }
         self.cpu_seconds += thread_cpu_seconds() - begin;
     }
 
-    fn from_next_line<'b>(&mut self, bytes: &'b [u8]) -> Option<&'b [u8]> {
+    fn after_gap<'b>(&mut self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         if !self.is_behind {
             return Some(bytes);
         }
