@@ -5,8 +5,8 @@ use std::path::Path;
 
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Layout};
-use model::run::{Metric, Outcome, Phase, metric};
 use model::measurement::Foreseen;
+use model::run::{Metric, Outcome, Phase, metric};
 use model::{Measurement, Timestamp, Warning};
 
 use crate::client::Verdict;

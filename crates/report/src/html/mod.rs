@@ -30,8 +30,8 @@ use analyse::Analysis;
 
 use crate::ReportMeta;
 use crate::figure::Figure;
-use page::Page;
 pub(crate) use page::DrawnFigure;
+use page::Page;
 pub use page::{escape, prose};
 
 /// Deterministic: the same analysis and meta give the same bytes.
