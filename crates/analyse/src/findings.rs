@@ -273,6 +273,9 @@ fn free_choices(time: &Variation) -> Vec<String> {
     advice
 }
 
+/// Named although nobody repeats so often: if only small numbers were named, most of those would come from a spread that
+/// happened to look small.
+const MOST_NAMED: usize = 400;
 /// Repetitions beyond the first, of all scenarios: of fewer, a spread that happened to look small would make most of the
 /// numbers that are named too low.
 const FEWEST_FOR_A_NUMBER: usize = 8;
@@ -293,7 +296,7 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
         .iter()
         .filter_map(|s| Some(s.metrics.get(analysis.time_metric.as_ref()?)?.count));
     let free: usize = times.map(|count| count - 1).sum();
-    let hope = match *needed <= MOST_REPETITIONS {
+    let hope = match *needed <= MOST_NAMED {
         _ if free < FEWEST_FOR_A_NUMBER => {
             "repeat more often; the spread is not known well enough yet to say how often".to_owned()
         }

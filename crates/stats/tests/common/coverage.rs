@@ -183,7 +183,7 @@ impl Percentile {
 }
 
 /// Share of promises that hold: after as many repetitions as were named, the intervals of all scenarios are within ± 5 %.
-/// As in the analysis, the number is the largest of those that need more, none above a hundred is named, and none where
+/// As in the analysis, the number is the largest of those that need more, none above four hundred is named, and none where
 /// there are too few repetitions to know the spread. `None` where it is said in fewer than one study in a hundred.
 pub(crate) fn kept_promises(
     kind: Kind,
@@ -192,13 +192,14 @@ pub(crate) fn kept_promises(
     samples: u64,
 ) -> Option<f64> {
     const FEWEST: usize = 8;
+    const MOST: usize = 400;
     let (mut made, mut kept) = (0.0, 0.0);
     for seed in 1..=samples {
         let mut random = SplitMix64::new(seed);
         let mut all: Vec<Vec<f64>> = Vec::new();
         all.resize_with(scenarios, || kind.sample(count, &mut random));
         let needed = all.iter().filter_map(|values| needed(values)).max();
-        let is_named = |needed: &usize| *needed <= 100 && scenarios * (count - 1) >= FEWEST;
+        let is_named = |needed: &usize| *needed <= MOST && scenarios * (count - 1) >= FEWEST;
         let Some(needed) = needed.filter(is_named) else {
             continue;
         };
