@@ -131,10 +131,10 @@ pub(crate) fn html(study: &str, entry: &Entry, ask: &Ask, most_runs: usize) -> H
         Ok(sentences) => html.list("advice", sentences),
         Err(wrong) => html.paragraph("callout", &wrong),
     };
-    html.list(
-        "findings",
-        analysis.findings.iter().map(|finding| &finding.text),
-    );
+    // What to choose was said first.
+    let said = &analysis.best.sentences;
+    let findings = analysis.findings.iter().map(|finding| &finding.text);
+    html.list("findings", findings.filter(|text| !said.contains(text)));
     html.list("advice", &analysis.advice);
     html.list("cautions", &analysis.notes);
     scenarios(&mut html, analysis);
@@ -199,7 +199,7 @@ fn scenarios(html: &mut Html, analysis: &Analysis) {
         let marks = [
             ("fastest", best.is_among_fastest(number)),
             ("cheapest", best.is_among_cheapest(number)),
-            ("not beaten in both", on_pareto.contains(&number)),
+            ("on the Pareto line", on_pareto.contains(&number)),
         ];
         let marks = marks.iter().filter(|(_, is)| *is).map(|(mark, _)| *mark);
         html.raw("<tr><th scope=\"row\">")

@@ -130,7 +130,7 @@ fn machines() -> Html {
         }
     };
     if open.is_empty() {
-        html.paragraph("note", "None: nothing is being paid for.");
+        html.paragraph("note", "None that this machine has rented.");
         return html;
     }
     html.table(

@@ -2,7 +2,6 @@
 
 use hyper::StatusCode;
 use model::Timestamp;
-use report::format;
 
 use crate::html::Html;
 use crate::pages::Answer;
@@ -103,25 +102,18 @@ pub(crate) fn nothing_here(shared: &Shared) -> Answer {
     page.with_status(shared, StatusCode::NOT_FOUND)
 }
 
-/// `3 min 2 s ago`.
+/// `3 min ago`.
 pub(crate) fn ago(when: Option<Timestamp>) -> String {
     let Some(when) = when else {
         return "–".to_owned();
     };
     let seconds = Timestamp::now().duration_since(when).as_secs().max(0);
-    let days = seconds / 86_400;
-    match days {
-        0 if seconds < 2 => "now".to_owned(),
-        0 => {
-            // Minutes are enough after the first, hours after the first.
-            let rounded = match seconds {
-                0..60 => seconds,
-                60..3600 => seconds / 60 * 60,
-                _ => seconds / 3600 * 3600,
-            };
-            format!("{} ago", format::duration(rounded as f64))
-        }
-        1 => "a day ago".to_owned(),
-        days => format!("{days} days ago"),
+    match seconds {
+        0..2 => "now".to_owned(),
+        2..60 => format!("{seconds} s ago"),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86_400 => format!("{} h ago", seconds / 3600),
+        86_400..172_800 => "a day ago".to_owned(),
+        _ => format!("{} days ago", seconds / 86_400),
     }
 }
