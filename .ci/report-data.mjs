@@ -1,5 +1,5 @@
 // Made-up measurements for .ci/report: 200 scenarios, 10,000 runs, requests to workers of four memory
-// sizes, and a study whose names are markup. Always the same numbers.
+// sizes, and a study whose objective is markup. Always the same numbers.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -23,7 +23,7 @@ const scenarios = Object.values(FACTORS).reduce((all, levels) => all.flatMap((on
 const seconds = ([environment, framework, image, network, batch]) =>
   (environment === "gpu" ? 10 : 100) * (1 + 0.1 * FACTORS.framework.indexOf(framework)) * (image === 64 ? 3 : 1) * (network === "rede2" ? 1.2 : 1) * (32 / batch) ** 0.2 * noise(0.03);
 
-const training = (name, title, repetitions, files) => {
+const training = (name, objective, repetitions, files) => {
   const names = Object.keys(FACTORS);
   for (let file = 0; file < files; file++) {
     const rows = [];
@@ -34,8 +34,8 @@ const training = (name, title, repetitions, files) => {
   }
   const factors = names.map((factor) => `${factor} = ${JSON.stringify(FACTORS[factor])}`);
   write(`${name}.toml`, `[study]
-name = ${JSON.stringify(title)}
-objective = "200 scenarios on two machines"
+name = "${name}"
+objective = ${JSON.stringify(objective)}
 repetitions = ${repetitions}
 [factors]
 ${factors.join("\n")}
@@ -50,8 +50,8 @@ repetition = "repetition"
 metrics = { seconds = "train_seconds:s" }
 `);
 };
-training("many", "many", 5, 5);
-training("huge", "huge", 50, 1);
+training("many", "200 scenarios on two machines", 5, 5);
+training("huge", "10,000 runs on two machines", 50, 1);
 training("hostile", "<script>throw 1</script><img src=x onerror=alert(1)>", 2, 1);
 
 const PLACES = { m1024: 2.4, m2048: 1.3, m3072: 1.0, always: 0.8 };

@@ -144,7 +144,7 @@ const check = async (file) => {
       await keys(about);
       const pages = await paper(about);
       quiet(about);
-      console.log(`${name}: ${(bytes / 1e6).toFixed(2)} MB, ${found.figures} figures seen at once, first view after ${Math.round(found.first)} ms, loaded after ${Math.round(found.loaded)} ms, ${pages} pages on paper`);
+      console.log(`${name}: ${(bytes / 1e6).toFixed(2)} MB, ${found.figures} figures seen at once, first view after ${found.first ? Math.round(found.first) : '?'} ms, loaded after ${Math.round(found.loaded)} ms, ${pages} pages on paper`);
     }
   }
 };

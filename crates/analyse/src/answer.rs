@@ -318,8 +318,7 @@ const DECISIVE: [&str; 7] = [
 
 fn cautions(table: &Table, analysis: &Analysis) -> Vec<String> {
     let mut said = prices::other_machines(table);
-    let tasks = analysis.best.tasks.iter();
-    said.extend(tasks.filter_map(ranking::unranked));
+    said.extend(ranking::unranked(&analysis.best.tasks));
     said.extend(predicted::notes(table));
     said.extend(facts::several_runtimes(table));
     said.extend(inputs::notes(table));

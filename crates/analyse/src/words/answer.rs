@@ -89,8 +89,9 @@ pub(crate) fn how_sure(picks: &[&Pick], within: f64) -> String {
                 }
                 None => String::new(),
             };
-            let first =
-                least.map(|least| format!(": the first is the best in {least} resamplings"));
+            let first = least.map(|least| {
+                format!(": the first is the best in {least} resamplings, but not significantly")
+            });
             format!("Not settled{}{more}", first.unwrap_or_default())
         }
     }
@@ -99,6 +100,7 @@ pub(crate) fn how_sure(picks: &[&Pick], within: f64) -> String {
 /// `97 % of`, `all`; the lowest of several.
 fn share(least: f64, of: usize) -> String {
     match format::percent(least).as_str() {
+        "100 %" if least < 1.0 => "more than 99 % of".to_owned(),
         "100 %" => "all".to_owned(),
         text if of > 1 => format!("at least {text} of"),
         text => format!("{text} of"),

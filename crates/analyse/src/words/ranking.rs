@@ -179,8 +179,8 @@ pub(crate) fn of_task(
 }
 
 /// A scenario is never ranked by the runs that survived.
-pub(crate) fn unranked(task: &TaskBest) -> Option<String> {
-    let each = task.unranked.iter();
+pub(crate) fn unranked(tasks: &[TaskBest]) -> Option<String> {
+    let each = tasks.iter().flat_map(|task| &task.unranked);
     let named: Vec<String> = each
         .map(|one| format!("C{} ({})", one.scenario, one.why))
         .collect();
@@ -238,7 +238,7 @@ impl Words<'_> {
             let name = LevelFacts::phrase_of(&self.task.task);
             *first = format!("{name}: {}{}", first[..1].to_lowercase(), &first[1..]);
         }
-        said.extend(unranked(self.task));
+        said.extend(unranked(std::slice::from_ref(self.task)));
         said
     }
 

@@ -52,18 +52,28 @@ pub(super) fn answer(page: &mut Page, analysis: &Analysis) {
 }
 
 fn pick(recommended: &Recommendation) -> String {
-    let (class, joint) = match recommended.verdict {
-        Verdict::Different => ("sure", ""),
-        Verdict::PracticallyEqual => ("sure", " or "),
-        _ => ("unsure", " or "),
+    let choices = &recommended.choices;
+    let class = match recommended.verdict {
+        Verdict::Different | Verdict::PracticallyEqual => "sure",
+        _ => "unsure",
     };
+    let mut lines = vec![format!("{}.", recommended.how_sure)];
+    let mut what = names(choices, " or ");
+    if choices.len() > MOST_NAMES && class == "unsure" {
+        // So many are no recommendation.
+        lines.insert(
+            0,
+            format!("Best as measured: {}.", names(choices, ", then ")),
+        );
+        what = format!("{} candidates", choices.len());
+    }
+    lines.extend(recommended.saves.iter().cloned());
     let mut out = format!(
         "<div class=\"pick {class}\">\n<p class=\"what\"><strong>{}</strong> <span>{}</span></p>\n<ul>\n",
-        escape(&names(&recommended.choices, joint)),
+        escape(&what),
         escape(&recommended.what)
     );
-    let lines = std::iter::once(format!("{}.", recommended.how_sure));
-    for line in lines.chain(recommended.saves.iter().cloned()) {
+    for line in lines {
         let _ = writeln!(out, "<li>{}</li>", prose(&line));
     }
     out + "</ul>\n</div>"

@@ -47,23 +47,23 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
         served
             .any(|s| s.scenario == scenario.number && matches!(s.place, ServedBy::OnDemand { .. }))
     };
-    for group in figures_of(analysis) {
+    let told = |info: &MetricInfo, scenarios: &[&ScenarioResult]| {
+        scenarios.iter().any(|s| s.mean(&info.name).is_some())
+    };
+    page.pages(figures_of(analysis), |group| {
         let mut shares = Group {
             scenarios: group.scenarios.clone(),
             place: group.place.clone(),
         };
         shares.scenarios.retain(|s| !on_demand(s));
-        let told = |info: &MetricInfo, group: &Group| {
-            group.scenarios.iter().any(|s| s.mean(&info.name).is_some())
-        };
         let mut used = used.clone();
-        used.retain(|(info, _)| told(info, &shares));
-        if !used.is_empty() {
-            page.figure(&use_figure(&used, &shares));
-        }
-        if let Some(axis) = memory.as_ref().filter(|axis| told(axis.info, &group)) {
-            page.figure(&memory_figure(axis, &group));
-        }
+        used.retain(|(info, _)| told(info, &shares.scenarios));
+        (!used.is_empty()).then(|| use_figure(&used, &shares))
+    });
+    if let Some(axis) = &memory {
+        page.pages(figures_of(analysis), |group| {
+            told(axis.info, &group.scenarios).then(|| memory_figure(axis, group))
+        });
     }
     timeline::over_time(page, analysis);
     page.close();

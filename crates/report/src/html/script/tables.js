@@ -96,7 +96,7 @@ const wides = new ResizeObserver((changes) => {
     if (clipped) {
       wide.tabIndex = 0;
       wide.setAttribute("role", "region");
-      wide.setAttribute("aria-label", wide.querySelector("caption").textContent);
+      wide.setAttribute("aria-label", `Table: ${wide.querySelector("caption").textContent}`);
     } else for (const name of ["tabindex", "role", "aria-label"]) wide.removeAttribute(name);
   }
 });
