@@ -74,6 +74,13 @@ fn runs_in_series_are_not_taken_for_independent() {
     assert!(found.wrong <= 0.07 && found.withheld <= 0.15, "{found:?}");
 }
 
+/// Why runs are checked for dependence: nothing in the numbers of one scenario shows it.
+#[test]
+fn the_interval_alone_does_not_cover_runs_that_drift() {
+    let rate = Of::Mean.coverage(Kind::Drifting, 5, 1000).unwrap();
+    assert!(rate < 0.7, "{rate}");
+}
+
 #[test]
 fn percentiles_over_runs_cover() {
     for (share, requests) in [(0.5, 25), (0.95, 59), (0.99, 299)] {

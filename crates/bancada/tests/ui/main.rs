@@ -1,6 +1,10 @@
 //! `bancada ui`, as a browser meets it: over HTTP, and in a real browser (`.ci/ui`).
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod browser;
 #[path = "../program/common.rs"]
