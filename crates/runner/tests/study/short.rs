@@ -37,7 +37,7 @@ fn place(bench: &Bench) -> Fake {
     let seconds: BTreeMap<u32, f64> = scenarios.map(|s| (s.number, seconds(s))).collect();
     fake(move |order| {
         let whole = seconds[&order.run.scenario];
-        let foreseen = is_beginning(order).then(|| Foreseen {
+        let foreseen = is_beginning(order).then_some(Foreseen {
             unit: CountUnit::Steps,
             done: 200.0,
             total: 4000.0,
