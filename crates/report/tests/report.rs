@@ -236,6 +236,21 @@ fn tables_for_programs_keep_their_shape() {
     check_snapshot("losses.csv", &rounded(&csv("losses", &workers)));
 }
 
+/// Who sees means without intervals learns why; who has intervals is told nothing.
+#[test]
+fn the_terminal_says_that_successive_runs_are_alike() {
+    let check = |found: analyse::Analysis, expected: bool| {
+        let text = terminal(&found, &TerminalOptions::default());
+        assert_eq!(
+            text.contains("Successive runs are alike"),
+            expected,
+            "{text}"
+        );
+    };
+    check(analysis(&studies::workers()), true);
+    check(analysis(&quickstart()), false);
+}
+
 /// Numbers to five digits: the last ones are the machine's own.
 fn rounded(csv: &str) -> String {
     let field = |text: &str| match text.parse::<f64>() {

@@ -9,6 +9,10 @@ const MOST_OUTCOMES: usize = 6;
 
 impl Screen<'_> {
     pub(super) fn cautions(&mut self, analysis: &Analysis) {
+        let successive = analysis.successive.as_ref();
+        if let Some(alike) = successive.filter(|found| found.correlation.is_some()) {
+            self.paragraph("! ", Style::Warn, &alike.sentence);
+        }
         if let Some(drift) = analysis.drift.as_ref().filter(|d| d.seen) {
             self.paragraph("! ", Style::Warn, &drift.sentence);
         }
