@@ -1,5 +1,6 @@
 //! Whether what the factors leave looks like noise, in a sentence.
 
+use messages::message;
 use model::RunId;
 
 use crate::decides::Variation;
@@ -15,8 +16,7 @@ pub(crate) fn check(
     residuals: &Result<stats::Residuals, stats::StatsError>,
 ) {
     let Ok(residuals) = residuals else {
-        result.residuals =
-            "The model fit could not be checked: there are too few repetitions.".to_owned();
+        result.residuals = message!("residuals-unchecked");
         return;
     };
     let check = stats::check_residuals(residuals);
@@ -25,33 +25,29 @@ pub(crate) fn check(
     let mut wrong: Vec<String> = Vec::new();
     if !result.outliers.is_empty() {
         let names: Vec<String> = result.outliers.iter().map(RunId::to_string).collect();
-        wrong.push(format!("{} far from the other repetitions", are(&names)));
+        wrong.push(message!(
+            "residuals-far",
+            names = format::listed(&names, 4),
+            count = names.len()
+        ));
     }
     if check.spread_p.is_some_and(|p| p < 0.01) {
-        wrong.push("some scenarios vary much more than others".to_owned());
+        wrong.push(message!("residuals-unequal"));
     }
     if check.normality_p.is_some_and(|p| p < 0.01) {
-        wrong.push("residuals are skewed or heavy-tailed".to_owned());
+        wrong.push(message!("residuals-skewed"));
     }
     let few = residuals.degrees_of_freedom < FEWEST;
     result.residuals_fine = (!few || !check.fine).then_some(check.fine);
-    result.residuals = match (check.fine, wrong.is_empty()) {
-        (true, true) if few => {
-            "There are too few repetitions to check whether residuals look random.".to_owned()
-        }
-        (true, true) => "Residuals fine: they look random.".to_owned(),
-        (true, false) => format!("Residuals fine, though {}.", wrong.join(" and ")),
-        (false, _) => format!(
-            "Residuals not fine: {}. All runs are included; the tests do not suppose equal spread, and intervals are as wide as the spread of their own scenarios makes them.",
-            match wrong.is_empty() {
-                true => "they do not look random".to_owned(),
-                false => wrong.join(" and "),
-            }
-        ),
+    if wrong.is_empty() && !check.fine {
+        wrong.push(message!("residuals-not-random"));
+    }
+    let is_clean = wrong.is_empty();
+    let wrong = format::listed(&wrong, 3);
+    result.residuals = match (check.fine, is_clean) {
+        (true, true) if few => message!("residuals-few"),
+        (true, true) => message!("residuals-fine"),
+        (true, false) => message!("residuals-fine-though", wrong),
+        (false, _) => message!("residuals-not-fine", wrong),
     };
-}
-
-fn are(names: &[String]) -> String {
-    let verb = if names.len() == 1 { "is" } else { "are" };
-    format!("{} {verb}", format::listed(names, 4))
 }

@@ -1,5 +1,6 @@
 //! What explains a metric: its variation by factor, asked as one family of questions per study.
 
+use messages::{message, word};
 use model::design::AliasTable;
 use model::{RunSequence, Study};
 use stats::{
@@ -75,9 +76,11 @@ fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
         model: None,
     };
     if let Some(few) = percentiles::too_few(&info.name, fitted.rows.iter().copied()) {
-        fitted.result.problem = Some(format!(
-            "The {} needs at least {} requests per run, and there are runs with {}: it is not tested.",
-            info.label, few.needed, few.requests
+        fitted.result.problem = Some(message!(
+            "variation-too-few-requests",
+            label = info.label,
+            needed = few.needed,
+            requests = few.requests
         ));
         return fitted;
     }
@@ -91,13 +94,11 @@ fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
     match model(table, column, &fitted.rows, factors, &mut fitted.result) {
         Ok(model) => fitted.model = Some(model),
         Err(StatsError::NoRepetitions) => {
-            fitted.result.problem = Some(format!(
-                "Every combination has one result, so differences in the {} cannot be distinguished from noise: use at least 3 repetitions.",
-                info.label
-            ));
+            fitted.result.problem = Some(message!("variation-no-repetitions", label = info.label));
         }
         Err(error) => {
-            fitted.result.problem = Some(format!("The variation could not be analysed: {error}."));
+            let error = error.to_string();
+            fitted.result.problem = Some(message!("variation-failed", error));
         }
     }
     fitted
@@ -300,18 +301,16 @@ fn nothing_to_explain(
     let values: Vec<f64> = rows.iter().filter_map(|r| r.values[column]).collect();
     let first = *values.first()?;
     if factors.is_empty() {
-        let advice = match study.factors.iter().any(|factor| factor.levels.len() > 1) {
-            true => "",
-            false => ": give a factor at least two levels",
-        };
-        return Some(format!(
-            "Only one combination of levels has results, so there is nothing to compare the {} with{advice}.",
-            info.label
+        let advice = study.factors.iter().all(|factor| factor.levels.len() < 2);
+        return Some(message!(
+            "variation-one-combination",
+            label = info.label,
+            advice
         ));
     }
     if values.len() < 2 || values.iter().all(|v| *v == first) {
         let value = metric_value(info, first);
-        return Some(format!("The {} is {value} in every run.", info.label));
+        return Some(message!("variation-constant", label = info.label, value));
     }
     None
 }
@@ -322,7 +321,7 @@ fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> Sca
         reason,
     };
     match info.unit.as_str() {
-        "%" => linear("percentages are compared in points".to_owned()),
+        "%" => linear(word!("variation-points").to_owned()),
         _ => stats::choose_scale(design, data).unwrap_or_else(|error| linear(error.to_string())),
     }
 }
@@ -398,7 +397,7 @@ fn terms(
         let name = |factor: usize| fit.factors[factor].name.clone();
         if let Some(term) = found.iter_mut().find(|t| t.factors == [name(factor)]) {
             let (name, by) = (name(factor), name(by));
-            term.sentence = Some(format!("{name} acts in opposite ways, by {by}: {sentence}"));
+            term.sentence = Some(message!("effect-opposite", factor = name, by, sentence));
             term.reversed_by = Some(by);
         }
     }
@@ -427,8 +426,8 @@ fn together(fit: &Fit, factors: &[usize], answer: Option<&Answer>) -> Judged {
             (Verdict::Different, Some(said))
         }
         (Some(answer), _) if answer.is_yes => {
-            let said = "three or more factors act together: compare scenarios, not levels";
-            (Verdict::Different, Some(said.to_owned()))
+            let said = word!("effect-three-factors").to_owned();
+            (Verdict::Different, Some(said))
         }
         _ => (Verdict::Inconclusive, None),
     };

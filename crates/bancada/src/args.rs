@@ -22,6 +22,7 @@ use workloads::models::InputWish;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use messages::Language;
 use model::Until;
 use report::{ExportFormat, ExportTable};
 
@@ -153,8 +154,18 @@ pub(crate) enum Command {
     CaffeTrain,
 }
 
+/// What people read; names of columns and keys are English.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LanguageArgs {
+    /// Language of results and reports: en, pt, es or ru [default: BANCADA_LANG, otherwise en]
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) lang: Option<Language>,
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     /// The study file
     pub(crate) study: PathBuf,
     /// Folder of the results [default: results/NAME next to the study file]
@@ -228,6 +239,8 @@ pub(crate) enum RetryArg {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     /// The study file
     pub(crate) study: PathBuf,
     /// Folder of earlier results to forecast from [default: results/NAME next to the study file]
@@ -276,6 +289,21 @@ pub(crate) struct InitArgs {
     pub(crate) file: PathBuf,
 }
 
+impl Command {
+    /// Of commands that can speak several.
+    pub(crate) fn language(&self) -> Option<&LanguageArgs> {
+        match self {
+            Command::Run(args) => Some(&args.language),
+            Command::Plan(args) => Some(&args.language),
+            Command::Show(args) => Some(&args.language),
+            Command::Report(args) => Some(&args.language),
+            Command::Export(args) => Some(&args.language),
+            Command::Compare(args) => Some(&args.language),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ResultsArgs {
     /// The study file, or the folder of its results
@@ -302,6 +330,8 @@ impl ResultsArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     /// Recommend the cheapest scenario whose run takes no longer, such as 2h
     #[arg(long, value_name = "TIME", value_parser = plan::duration_seconds)]
     pub(crate) deadline: Option<f64>,
@@ -371,6 +401,8 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
     #[command(flatten)]
+    pub(crate) language: LanguageArgs,
+    #[command(flatten)]
     pub(crate) criteria: CriteriaArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
@@ -384,6 +416,8 @@ pub(crate) struct ReportArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
     #[arg(long, short, value_parser = export_formats(), default_value = report::FORMATS[0].name)]

@@ -2,6 +2,7 @@
 //! function in a file of its own and an entry here.
 
 use analyse::Analysis;
+use messages::Language;
 use model::RunId;
 
 use crate::delimited::{self, Grid, ToldStep};
@@ -22,6 +23,13 @@ pub struct ExportTable {
     pub about: &'static str,
     pub title: &'static str,
     rows: fn(&Exported) -> Grid,
+}
+
+impl ExportTable {
+    /// For programs: the same in every language.
+    fn grid(&self, what: &Exported) -> Grid {
+        Language::English.scope(|| (self.rows)(what))
+    }
 }
 
 #[derive(Debug)]
@@ -80,7 +88,7 @@ pub const TABLES: &[ExportTable] = &[
 pub const FORMATS: &[ExportFormat] = &[
     ExportFormat {
         name: "csv",
-        whole: |e| (TABLES[0].rows)(e).csv(),
+        whole: |e| TABLES[0].grid(e).csv(),
         table: |grid, _| grid.csv(),
     },
     ExportFormat {
@@ -119,7 +127,7 @@ pub fn export(what: &Exported, format: &ExportFormat, table: Option<&ExportTable
         None => (format.whole)(what),
         Some(table) => {
             let caption = format!("{}: {}.", what.analysis.study.name, table.title);
-            (format.table)(&(table.rows)(what), &caption)
+            (format.table)(&table.grid(what), &caption)
         }
     }
 }

@@ -2,9 +2,13 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::LanguageArgs;
+
 /// Two sides.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     /// A study file or a results folder; with a scenario, PATH:C1
     #[arg(value_name = "A")]
     pub(crate) first: PathBuf,
