@@ -4,8 +4,8 @@ use messages::{message, word};
 use model::design::AliasTable;
 use model::{RunSequence, Study};
 use stats::{
-    Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, ScaleChoice, Source,
-    StatsError,
+    Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, ScaleChoice,
+    ScaleReason, Source, StatsError,
 };
 
 use crate::EFFECTS_LEVEL;
@@ -117,7 +117,7 @@ fn model(
     };
     let choice = choose_scale(&table.columns[column], &design, &raw);
     result.scale = choice.scale;
-    result.scale_reason = choice.reason;
+    result.scale_reason = choice.why;
     let value = |value: f64| match choice.scale {
         Scale::Linear => value,
         Scale::Logarithmic => value.ln(),
@@ -315,14 +315,54 @@ fn nothing_to_explain(
     None
 }
 
-fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> ScaleChoice {
-    let linear = |reason: String| ScaleChoice {
+struct ChosenScale {
+    scale: Scale,
+    /// The end of a sentence.
+    why: String,
+}
+
+fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> ChosenScale {
+    let linear = |why: String| ChosenScale {
         scale: Scale::Linear,
-        reason,
+        why,
     };
-    match info.unit.as_str() {
-        "%" => linear(word!("variation-points").to_owned()),
-        _ => stats::choose_scale(design, data).unwrap_or_else(|error| linear(error.to_string())),
+    if info.unit == "%" {
+        return linear(word!("variation-points").to_owned());
+    }
+    match stats::choose_scale(design, data) {
+        Ok(choice) => ChosenScale {
+            scale: choice.scale,
+            why: scale_words(&choice),
+        },
+        Err(error) => linear(error.to_string()),
+    }
+}
+
+fn scale_words(choice: &ScaleChoice) -> String {
+    let signed = |gain: f64| {
+        let plain = messages::number(&format!("{gain:.1}"));
+        if gain < 0.0 {
+            plain
+        } else {
+            format!("+{plain}")
+        }
+    };
+    match choice.reason {
+        ScaleReason::NotPositive => message!("scale-not-positive"),
+        ScaleReason::Spans { ratio } => {
+            let ratio = messages::number(&format!("{ratio:.3}"));
+            let undecided = choice.scale == Scale::Logarithmic;
+            message!("scale-spans", ratio, undecided)
+        }
+        ScaleReason::Narrow { range } => {
+            let percent = messages::number(&format!("{:.2}", 100.0 * range));
+            message!("scale-narrow", percent)
+        }
+        ScaleReason::LogarithmsFitExactly => message!("scale-exact"),
+        ScaleReason::Multiplicative { gain } => {
+            message!("scale-multiplicative", gain = signed(gain))
+        }
+        ScaleReason::NoBetter { gain } => message!("scale-no-better", gain = signed(gain)),
     }
 }
 

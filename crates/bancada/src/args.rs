@@ -45,6 +45,8 @@ pub(crate) use self::serverless::ServerlessArgs;
 pub(crate) use self::watch::WatchArgs;
 pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
 
+use crate::exit::{CommandResult, Failure};
+
 /// Measure how long a neural network takes to train or serve, and what it costs
 ///
 /// One study file describes the experiments; Bancada runs them, computes cost and statistics, and
@@ -159,7 +161,25 @@ pub(crate) enum Command {
 pub(crate) struct LanguageArgs {
     /// Language of results and reports: en, pt, es or ru [default: BANCADA_LANG, otherwise en]
     #[arg(long, value_name = "LANGUAGE")]
-    pub(crate) lang: Option<Language>,
+    lang: Option<Language>,
+}
+
+impl LanguageArgs {
+    /// Not that of LANG: what scripts read must not depend on who starts them.
+    pub(crate) fn chosen(&self) -> Result<Language, Failure> {
+        let variable = || std::env::var("BANCADA_LANG").ok().filter(|v| !v.is_empty());
+        match (self.lang, variable()) {
+            (Some(language), _) => Ok(language),
+            (None, None) => Ok(Language::English),
+            (None, Some(text)) => text
+                .parse()
+                .map_err(|wrong| Failure::wrong_arguments(format!("BANCADA_LANG: {wrong}"))),
+        }
+    }
+
+    pub(crate) fn scope(&self, work: impl FnOnce() -> CommandResult) -> CommandResult {
+        self.chosen()?.scope(work)
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -239,8 +259,6 @@ pub(crate) enum RetryArg {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanArgs {
-    #[command(flatten)]
-    pub(crate) language: LanguageArgs,
     /// The study file
     pub(crate) study: PathBuf,
     /// Folder of earlier results to forecast from [default: results/NAME next to the study file]
@@ -287,21 +305,6 @@ pub(crate) struct InitArgs {
     /// The file to write; it must not exist
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
-}
-
-impl Command {
-    /// Of commands that can speak several.
-    pub(crate) fn language(&self) -> Option<&LanguageArgs> {
-        match self {
-            Command::Run(args) => Some(&args.language),
-            Command::Plan(args) => Some(&args.language),
-            Command::Show(args) => Some(&args.language),
-            Command::Report(args) => Some(&args.language),
-            Command::Export(args) => Some(&args.language),
-            Command::Compare(args) => Some(&args.language),
-            _ => None,
-        }
-    }
 }
 
 #[derive(Debug, ClapArgs)]

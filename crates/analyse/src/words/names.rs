@@ -112,6 +112,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn metrics_have_one_name_in_english() {
+        for metric in metric::ALL {
+            assert_eq!(metric_info(metric.name, "").label, metric.label);
+        }
+    }
+
+    #[test]
     fn values_are_said_with_their_units() {
         let check = |name: &str, unit: &str, value: f64, expected: &str| {
             assert_eq!(metric_value(&metric_info(name, unit), value), expected);
