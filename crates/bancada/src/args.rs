@@ -172,7 +172,7 @@ impl LanguageArgs {
             (Some(language), _) => Ok(language),
             (None, None) => Ok(Language::English),
             (None, Some(text)) => text
-                .parse()
+                .parse::<Language>()
                 .map_err(|wrong| Failure::wrong_arguments(format!("BANCADA_LANG: {wrong}"))),
         }
     }
