@@ -1,6 +1,7 @@
 //! From where on one way to pay is cheaper than another: buying against renting, and a machine
 //! that costs more an hour against one that costs less. Only what was measured on both counts.
 
+use messages::message;
 use model::money::{Charge, PaidPhases, Unit};
 use model::{Currency, Money, OwnMachine, Price, RunRecord, Workload};
 use rust_decimal::Decimal;
@@ -390,11 +391,11 @@ impl<'t> Maker<'t, '_> {
 
     fn left_out(&self, one: &Side, other: &Side) -> Made {
         let code = |side: &Side| side.price.per_hour.currency;
-        let why = format!(
-            "their prices are in {} and {}, and the study has no exchange rate to {}. Add one under [[rates]].",
-            code(one),
-            code(other),
-            self.table.currency
+        let why = message!(
+            "even-currencies",
+            one = code(one).code(),
+            other = code(other).code(),
+            study = self.table.currency.code()
         );
         Made::none(one, other, &why)
     }
@@ -409,7 +410,7 @@ enum Made {
 impl Made {
     fn none(one: &Side, other: &Side, why: &str) -> Self {
         let [one, other] = [one, other].map(|side| &side.scenario.environment);
-        Made::Note(format!("No break-even for {one} and {other}: {why}"))
+        Made::Note(message!("even-none", one, other, why))
     }
 }
 
