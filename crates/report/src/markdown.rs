@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+pub(crate) use analyse::format::capitalised as capital;
 use analyse::{Analysis, Compared, LevelFacts, Variation, format};
 use messages::message;
 
@@ -298,14 +299,6 @@ fn variation_table(out: &mut String, variation: &Variation) {
     let mut sentences = vec![variation.model_sentence(), variation.residuals.clone()];
     sentences.extend(variation.assumptions.iter().cloned());
     let _ = write!(out, "\n{}\n\n", escape(&sentences.join(" ")));
-}
-
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
 }
 
 /// No character of the input may become markup, or end a table's cell.

@@ -3,6 +3,7 @@
 
 use analyse::lists::entry;
 use analyse::{Analysis, CurvePoint, ScenarioResult, format};
+use messages::word;
 
 use super::arrange::{Arrangement, Placed};
 use super::axis::heading;
@@ -40,7 +41,7 @@ pub(super) fn learning(page: &mut Page, analysis: &Analysis) {
     if losses.is_empty() && accuracies.is_empty() {
         return;
     }
-    page.open("learning", "Learning");
+    page.open("learning", word!("section-learning"));
     if !losses.is_empty() {
         page.panels(&loss_panels(&losses));
         if let Some(sentence) = diverged(&losses) {

@@ -1,6 +1,7 @@
 //! Time and cost of scenarios.
 
 use analyse::{Analysis, MetricInfo, ScenarioResult};
+use messages::word;
 use model::run::metric;
 
 use super::axis::{Group, MetricAxis, figures_of, scenario_axis};
@@ -17,7 +18,14 @@ pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
         return;
     };
     let unpriced = analysis.bills.is_empty();
-    page.open("time", if unpriced { "Time" } else { "Time and cost" });
+    page.open(
+        "time",
+        if unpriced {
+            word!("section-time")
+        } else {
+            word!("section-time-and-cost")
+        },
+    );
     let all: Vec<&ScenarioResult> = analysis.scenarios.iter().collect();
     // One unit for all figures, so that they can be compared.
     let axis = MetricAxis::new(info, &all);

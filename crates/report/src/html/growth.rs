@@ -4,6 +4,7 @@
 use analyse::{
     Analysis, GrowthLine, GrowthPoint, GrowthResult, MOST_EXTRAPOLATION, Predicted, format,
 };
+use messages::word;
 
 use super::lines::{Look, Looks, level_axis};
 use super::page::Page;
@@ -19,7 +20,7 @@ pub(super) fn growths(page: &mut Page, analysis: &Analysis) {
     if stated.is_empty() {
         return;
     }
-    page.open("growth", "How it grows");
+    page.open("growth", word!("section-growth"));
     for growth in &stated {
         if stated.len() > 1 {
             page.subtitle(&format!("With {}", growth.factor));

@@ -2,6 +2,7 @@
 //! used, and machines of the wrong size.
 
 use analyse::{Analysis, Target};
+use messages::word;
 
 use super::breakeven;
 use super::page::Page;
@@ -17,7 +18,7 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     if is_empty && !breakeven::is_there(analysis) {
         return;
     }
-    page.open("money", "Money");
+    page.open("money", word!("section-money"));
     if let Some(table) = work {
         page.subtitle("Cost");
         page.table("Cost per unit of work", &table);

@@ -2,6 +2,7 @@
 
 use analyse::lists::unique;
 use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
+use messages::word;
 
 use super::memory;
 use super::page::Page;
@@ -14,7 +15,7 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
     let Some(serving) = &analysis.serving else {
         return;
     };
-    page.open("serving", "Answers");
+    page.open("serving", word!("section-serving"));
     page.list("findings", &serving.sentences);
     page.figure(&latency_figure(serving));
     memory::memory_sizes(page, analysis, serving);

@@ -2,6 +2,7 @@
 
 use analyse::lists::entry;
 use analyse::{Analysis, LevelFacts, SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, format};
+use messages::word;
 
 use super::lines::{Looks, level_axis};
 use super::page::Page;
@@ -12,7 +13,7 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
     if analysis.speed_ups.is_empty() {
         return;
     }
-    page.open("speed-up", "Speed-up");
+    page.open("speed-up", word!("section-speed-up"));
     let several = analysis.speed_ups.len() > 1;
     for speed_up in &analysis.speed_ups {
         if several {

@@ -2,6 +2,7 @@
 
 use analyse::lists::unique;
 use analyse::{Analysis, MetricInfo, ScenarioResult, ServedBy, format};
+use messages::word;
 use model::run::metric;
 
 use super::axis::{Group, MetricAxis, figures_of, scenario_axis, together};
@@ -34,7 +35,7 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     if used.is_empty() && memory.is_none() {
         return;
     }
-    page.open("resources", "Resource use");
+    page.open("resources", word!("section-resources"));
     let all: Vec<&ScenarioResult> = analysis
         .scenarios
         .iter()
@@ -112,7 +113,7 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
     let names: Vec<&str> = unique(phases.map(|phase| phase.phase.as_str()));
     let totals = all.iter().map(|s| s.phases.iter().map(|p| p.seconds).sum());
     let unit = format::seconds_unit(typical(totals).unwrap_or(0.0));
-    page.open("phases", "Where the time goes");
+    page.open("phases", word!("section-phases"));
     page.pages(together(analysis), |group| {
         let told = group.scenarios.iter().filter(|s| s.phases.len() > 1);
         let told: Vec<&ScenarioResult> = told.copied().collect();

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, Comparison, LevelEffect, Variation, VariationTerm, format};
+use messages::word;
 
 use super::page::{Page, TABLE_END, escape, table_head};
 use crate::markdown::capital;
@@ -13,7 +14,7 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     if analysis.variations.is_empty() {
         return;
     }
-    page.open("variation", "What decides");
+    page.open("variation", word!("section-variation"));
     page.paragraph("The runs differ. The share of a factor is how much of this variation it explains: if image size has 71 %, then 71 % of the variation between runs is explained by image size. “Factor × factor” is an interaction: the effect of one factor depends on the other. Noise is the rest: the differences between repetitions of the same scenario.");
     page.paragraph("The verdict says what may be concluded. “Different”: chance alone would hardly make the effect this large, given everything that this study asks. “Practically equal”: the whole interval is within the margin of the study. “Inconclusive”: the data leave both open, and more repetitions would decide. “Not estimable”: the runs cannot tell. Metrics that the study does not ask for (`metrics`) are described, not tested. All statements of a study are one family: the probability that any of them is false is at most 5 %.");
     for (place, variation) in analysis.variations.iter().enumerate() {
