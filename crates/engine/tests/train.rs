@@ -261,7 +261,7 @@ fn every_part_of_a_job_is_told_in_order() {
     let expected = [
         "load-data",
         "start",
-        "embedded",
+        "engine",
         "train",
         "1/1 16",
         "2/1 16",

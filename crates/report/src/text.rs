@@ -11,7 +11,7 @@ pub(crate) fn safe(text: &str) -> String {
 pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     // A space inside a number with its unit, or inside an interval, is no place to break.
-    for word in unbroken(text) {
+    for word in unbroken(text, most) {
         match lines.last_mut() {
             Some(line) if width(line) + 1 + width(&word) <= most => {
                 line.push(' ');
@@ -23,7 +23,7 @@ pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-fn unbroken(text: &str) -> Vec<String> {
+fn unbroken(text: &str, most: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let inside = words
@@ -32,7 +32,7 @@ fn unbroken(text: &str) -> Vec<String> {
         let unit = matches!(word, "%" | "s" | "ms" | "MB" | "GB" | "px" | "±")
             || words.last().is_some_and(|w| w.ends_with(['$', '<', '±']));
         match words.last_mut() {
-            Some(last) if inside || unit => {
+            Some(last) if (inside || unit) && width(last) + 1 + width(word) <= most => {
                 last.push(' ');
                 last.push_str(word);
             }

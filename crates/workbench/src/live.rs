@@ -338,12 +338,12 @@ mod tests {
         writer.on(&note("last"));
         let news = reader.read();
         assert!(!news.is_new);
-        let [.., before, again, last] = news.progress.as_slice() else {
+        let [.., again, after, last] = news.progress.as_slice() else {
             panic!("{} lines", news.progress.len());
         };
         assert_eq!(
-            [before, again, last],
-            [&large, &begins("C1-r1"), &note("last")]
+            [again, after, last],
+            [&begins("C1-r1"), &large, &note("last")]
         );
         assert_eq!(news.progress.len(), 11);
     }

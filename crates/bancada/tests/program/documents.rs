@@ -17,6 +17,7 @@ const NOT_CARRIED_OUT: &[&str] = &[
     "bancada load",
     "bancada quantise",
     "bancada watch",
+    "bancada ui",
     "bancada image build",
     "bancada run studies/",
     "bancada run study.toml --real",

@@ -123,7 +123,7 @@ fn a_line_has_gaps_bands_and_dots() {
     assert_eq!(paths(&drawn, "dots")[0].matches("h0").count(), 3);
     assert!(paths(&drawn, "whisker").is_empty());
     assert!(drawn.contains("stroke-dasharray=\"7 4\""));
-    assert!(drawn.contains("style=\"--l:#1f858a;--d:#3fb4a8\""));
+    assert!(drawn.contains("style=\"--l:#1f858a;--d:#3fb4a8;color:#1f858a\""));
 }
 
 #[test]
