@@ -139,6 +139,45 @@ fn a_screen_speaks_its_language() {
     left.is_empty();
 }
 
+const SECTIONS: [&str; 5] = ["answer", "summary", "scenarios", "time", "variation"];
+
+/// The words of a section of the page, without what is for the scripts.
+fn section(page: &str, id: &str) -> Vec<String> {
+    let begin = page.split(&format!("<section id=\"{id}\"")).nth(1);
+    let inside = begin.and_then(|rest| rest.split("</section>").next());
+    let mut inside = inside.unwrap_or_default().to_owned();
+    for (from, to) in [("<script", "</script>"), ("<code", "</code>")] {
+        while let Some((before, rest)) = inside.split_once(from) {
+            inside = before.to_owned() + rest.split_once(to).map_or("", |(_, after)| after);
+        }
+    }
+    let parts = inside.split('<').filter_map(|part| part.split_once('>'));
+    parts.map(|(_, text)| text.to_owned()).collect()
+}
+
+#[test]
+fn the_first_sections_of_a_page_speak_their_language() {
+    let meta = report::ReportMeta {
+        generated: model::Timestamp::from_second(1_710_000_000).unwrap(),
+        bancada_version: "0.1.0",
+        command: None,
+        study_file: None,
+    };
+    let mut left = Left::default();
+    for language in others() {
+        for (name, world) in worlds() {
+            let page = language.scope(|| report::html(&analysis(&world), &meta));
+            for id in SECTIONS {
+                let texts = section(&page, id);
+                let place = format!("{} {name} {id}", language.code());
+                assert!(id != "answer" || !texts.is_empty(), "{place}");
+                texts.iter().for_each(|text| left.check(&place, text));
+            }
+        }
+    }
+    left.is_empty();
+}
+
 #[test]
 fn english_would_be_found() {
     assert_eq!(english_in("image takes 2× as long as `of`"), None);

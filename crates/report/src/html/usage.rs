@@ -2,7 +2,7 @@
 
 use analyse::lists::unique;
 use analyse::{Analysis, MetricInfo, ScenarioResult, ServedBy, format};
-use messages::word;
+use messages::{message, word};
 use model::run::metric;
 
 use super::axis::{Group, MetricAxis, figures_of, scenario_axis, together};
@@ -77,10 +77,7 @@ fn use_figure(used: &[(&MetricInfo, Colour)], group: &Group) -> Figure {
         .map(|(info, colour)| MetricAxis::new(info, scenarios).bars(scenarios, *colour));
     let names: Vec<String> = used.iter().map(|(info, _)| info.label.clone()).collect();
     let names = crate::markdown::capital(&format::listed(&names, 4));
-    let caption = format!(
-        "{names} of each scenario{}, mean of its runs; 100 % is everything that a run may use.",
-        group.place
-    );
+    let caption = message!("usage-caption", names, place = group.place);
     let whole = Extent::Exactly(Range::new(0.0, 105.0));
     let y = Axis::linear("%", whole);
     Figure::new(caption, 340, scenario_axis(scenarios), y).with(bars.collect())
@@ -88,10 +85,7 @@ fn use_figure(used: &[(&MetricInfo, Colour)], group: &Group) -> Figure {
 
 fn memory_figure(axis: &MetricAxis, group: &Group) -> Figure {
     let scenarios = group.scenarios.as_slice();
-    let caption = format!(
-        "Peak memory of the run's processes{}, as the kernel counted it.",
-        group.place
-    );
+    let caption = message!("memory-caption", place = group.place);
     let y = Axis::linear(axis.title(), Extent::FromZero);
     Figure {
         legend: false,
@@ -138,10 +132,11 @@ fn phases_figure(
         let colour = phase_colour(&names[..=at]);
         Series::new(*name, colour, Mark::Bars).with(scenarios.iter().enumerate().map(bar))
     });
-    let caption = format!(
-        "Phases of a run{place}, mean of each scenario. This shows what is billed in addition to the work itself."
+    let caption = message!("phases-caption", place);
+    let y = Axis::linear(
+        format!("{} ({})", word!("head-time"), unit.name),
+        Extent::FromZero,
     );
-    let y = Axis::linear(format!("time ({})", unit.name), Extent::FromZero);
     Figure {
         bars: BarMode::Stacked,
         ..Figure::new(caption, 400, scenario_axis(scenarios), y).with(series.collect())
