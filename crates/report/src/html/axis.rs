@@ -174,7 +174,12 @@ impl<'a> MetricAxis<'a> {
             met[place] += 1;
             Some(Point::new(place as f64 + beside, value / self.unit.scale).says(text))
         });
-        Series::new("single runs", Colour::Faint, Mark::Symbols { size: 5.0 }).with(points)
+        Series::new(
+            word!("figure-single-runs"),
+            Colour::Faint,
+            Mark::Symbols { size: 5.0 },
+        )
+        .with(points)
     }
 }
 
