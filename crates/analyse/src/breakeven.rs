@@ -1,7 +1,7 @@
 //! From where on one way to pay is cheaper than another: buying against renting, and a machine
 //! that costs more an hour against one that costs less. Only what was measured on both counts.
 
-use messages::message;
+use messages::{message, word};
 use model::money::{Charge, PaidPhases, Unit};
 use model::{Currency, Money, OwnMachine, Price, RunRecord, Workload};
 use rust_decimal::Decimal;
@@ -256,13 +256,13 @@ impl<'t> Maker<'t, '_> {
         };
         let rule = &own.price.billing;
         if rule.tax_percent.is_some() || !rule.charges.is_empty() || !rule.discounts.is_empty() {
-            let why = "your own machine has charges or taxes besides purchase and electricity, or bills only part of its time, so its cost does not follow from its hours.";
+            let why = word!("even-own-has-more");
             return Some(Made::none(own, rented, why));
         }
         // It was spread over the hours of one month, and the hours are what is asked.
         let has_fee = |charge: &Charge| charge.unit == Unit::Month;
         if rented.price.billing.charges.iter().any(has_fee) {
-            let why = "the rented machine has a monthly fee that does not depend on its hours.";
+            let why = word!("even-rented-has-fee");
             return Some(Made::none(own, rented, why));
         }
         let months = own_machine.years.checked_mul(MONTHS_PER_YEAR)?;
