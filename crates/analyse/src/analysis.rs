@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::{message, word};
 use model::machine::Inventory;
 use model::run::{Epoch, FrameworkRecord, OperatorTime, Prediction, Status};
 use model::{
@@ -117,7 +118,7 @@ impl Analysis {
     /// What the metric is called in "what decides the …".
     pub fn noun<'v>(&self, variation: &'v Variation) -> &'v str {
         match self.is_time(&variation.metric) {
-            true => "time",
+            true => word!("noun-time"),
             false => &variation.label,
         }
     }
@@ -205,21 +206,19 @@ pub struct Totals {
 
 impl Totals {
     /// Beside a sum of money: `at least`, where losses were capped.
-    pub fn bound(&self) -> &'static str {
+    pub fn bound(&self) -> String {
         match self.capped_losses {
-            0 => "",
-            _ => "at least ",
+            0 => String::new(),
+            _ => format!("{} ", word!("totals-at-least")),
         }
     }
 
     /// Why a sum is a lower bound, where it is.
     pub fn bound_reason(&self) -> Option<String> {
-        let runs = match self.capped_losses {
-            0 => return None,
-            1 => "1 run is not expected to end on its".to_owned(),
-            runs => format!("{runs} runs are not expected to end on their"),
-        };
-        Some(format!("{runs} spot machine, and lost attempts are capped"))
+        match self.capped_losses {
+            0 => None,
+            runs => Some(message!("totals-capped", runs)),
+        }
     }
 }
 
@@ -263,7 +262,7 @@ impl StatusCounts {
             (self.out_of_memory, Status::OutOfMemory.word()),
             (self.timed_out, Status::TimedOut.word()),
             (self.interrupted, Status::Interrupted.word()),
-            (self.not_measurable, "not measurable"),
+            (self.not_measurable, "not-measurable"),
         ]
     }
 
@@ -275,10 +274,13 @@ impl StatusCounts {
     pub fn text(&self) -> String {
         let there = self.all().into_iter().filter(|(runs, _)| *runs > 0);
         let parts: Vec<String> = there
-            .map(|(runs, status)| format!("{} {status}", format::count(runs)))
+            .map(|(runs, status)| {
+                let status = messages::named("status", status).unwrap_or(status);
+                format!("{} {status}", format::count(runs))
+            })
             .collect();
         match parts.is_empty() {
-            true => "none".to_owned(),
+            true => word!("status-none").to_owned(),
             false => parts.join(", "),
         }
     }

@@ -2,6 +2,7 @@
 //! the usual choice and the worst one. Everything is taken from the rankings, so nothing is
 //! recommended, and nothing saved, that they do not support.
 
+use messages::word;
 use model::{Money, Role};
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -44,6 +45,16 @@ pub enum Goal {
     Cheapest,
     Fastest,
     CheapestAndFastest,
+}
+
+impl Goal {
+    pub fn words(self) -> &'static str {
+        match self {
+            Goal::Cheapest => word!("goal-cheapest"),
+            Goal::Fastest => word!("goal-fastest"),
+            Goal::CheapestAndFastest => word!("goal-both"),
+        }
+    }
 }
 
 /// The best by one goal, or the candidates where that is not settled.

@@ -1,10 +1,10 @@
 //! What an analysis of variance takes for granted, in sentences.
 
+use messages::{message, word};
 use model::design::{AliasTable, Effect};
 use stats::ResidualSource;
 
 use crate::design::by_scenario;
-use crate::effects;
 use crate::table::{Row, Table};
 use crate::variation::{MOST_ORDER, Model};
 use crate::words::format;
@@ -15,51 +15,33 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
     let cells = by_scenario(rows).len();
     let levels = model.factors.iter().map(|f| f.levels.len());
     let full: usize = levels.fold(1, usize::saturating_mul);
-    let type_two = "shares are type II sums of squares, each factor after the others, and need not add up to 100 %; levels are compared with all combinations weighted equally";
     if cells < full {
-        said.push(format!(
-            "{} of {} combinations of levels have no result{}: {type_two}.",
-            format::count(full - cells),
-            format::count(full),
-            if table.study.exclude.is_empty() {
-                ""
-            } else {
-                " (some are excluded by the study)"
-            }
+        let excluded = !table.study.exclude.is_empty();
+        said.push(message!(
+            "assume-missing",
+            missing = full - cells,
+            all = full,
+            excluded
         ));
     } else if !model.anova.balanced {
-        said.push(format!(
-            "Scenarios have different numbers of results: {type_two}."
-        ));
+        said.push(message!("assume-unbalanced"));
     }
     if model.order < MOST_ORDER && model.factors.len() > 1 {
-        let mixed = mixed_with(&model.aliases);
-        said.push(format!(
-            "The combinations that were measured cannot tell main effects from interactions: interactions are assumed to be zero{}.",
-            match mixed.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", format::listed(&mixed, 4)),
-            }
-        ));
+        let names = format::listed(&mixed_with(&model.aliases), 4);
+        let mixed = !names.is_empty();
+        said.push(message!("assume-no-interactions", mixed, names));
     }
     if model.means.unrepeated > 0 {
-        said.push(format!(
-            "{} one result only: the spread of the others is assumed for {}.",
-            format::counted(model.means.unrepeated, "scenario has", "scenarios have"),
-            if model.means.unrepeated == 1 {
-                "it"
-            } else {
-                "them"
-            }
+        said.push(message!(
+            "assume-unrepeated",
+            scenarios = model.means.unrepeated
         ));
     }
     if model.anova.residual.source == ResidualSource::HigherOrder {
-        said.push(
-            "Few scenarios are repeated: the share of noise includes interactions.".to_owned(),
-        );
+        said.push(message!("assume-noise-has-interactions"));
     }
     if model.means.without_blocks {
-        said.push("Repetitions are blocks: what they differ by as a whole is not counted as noise in the tests.".to_owned());
+        said.push(message!("assume-blocks"));
     }
     let unsuccessful = |group: &&[&Row]| {
         let all = crate::scenarios::rows_of(table, group[0].record.run.scenario);
@@ -67,10 +49,7 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
     };
     let failing = by_scenario(rows).iter().filter(|g| unsuccessful(g)).count();
     if failing > 0 {
-        said.push(format!(
-            "{} runs that did not succeed: effects rest on those that did.",
-            format::counted(failing, "scenario has", "scenarios have")
-        ));
+        said.push(message!("assume-successful", scenarios = failing));
     }
     said
 }
@@ -82,8 +61,9 @@ fn mixed_with(aliases: &Option<AliasTable>) -> Vec<String> {
     mains
         .filter_map(|row| {
             let mixed: Vec<String> = row.inseparable().map(ToString::to_string).collect();
-            (!mixed.is_empty())
-                .then(|| format!("{} with {}", row.effect, format::listed(&mixed, 2)))
+            let effect = row.effect.to_string();
+            let others = format::listed(&mixed, 2);
+            (!mixed.is_empty()).then(|| message!("assume-mixed-with", effect, others))
         })
         .collect()
 }
@@ -97,7 +77,7 @@ pub(crate) fn confounded(factors: &[String], aliases: Option<&AliasTable>) -> St
         .map(ToString::to_string)
         .collect();
     match mixed.is_empty() {
-        true => effects::CONFOUNDED.to_owned(),
-        false => format!("cannot be distinguished from {}", format::listed(&mixed, 3)),
+        true => word!("effect-confounded").to_owned(),
+        false => message!("effect-confounded-with", others = format::listed(&mixed, 3)),
     }
 }

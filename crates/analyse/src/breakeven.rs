@@ -1,6 +1,7 @@
 //! From where on one way to pay is cheaper than another: buying against renting, and a machine
 //! that costs more an hour against one that costs less. Only what was measured on both counts.
 
+use messages::{message, word};
 use model::money::{Charge, PaidPhases, Unit};
 use model::{Currency, Money, OwnMachine, Price, RunRecord, Workload};
 use rust_decimal::Decimal;
@@ -255,13 +256,13 @@ impl<'t> Maker<'t, '_> {
         };
         let rule = &own.price.billing;
         if rule.tax_percent.is_some() || !rule.charges.is_empty() || !rule.discounts.is_empty() {
-            let why = "your own machine has charges or taxes besides purchase and electricity, or bills only part of its time, so its cost does not follow from its hours.";
+            let why = word!("even-own-has-more");
             return Some(Made::none(own, rented, why));
         }
         // It was spread over the hours of one month, and the hours are what is asked.
         let has_fee = |charge: &Charge| charge.unit == Unit::Month;
         if rented.price.billing.charges.iter().any(has_fee) {
-            let why = "the rented machine has a monthly fee that does not depend on its hours.";
+            let why = word!("even-rented-has-fee");
             return Some(Made::none(own, rented, why));
         }
         let months = own_machine.years.checked_mul(MONTHS_PER_YEAR)?;
@@ -390,11 +391,11 @@ impl<'t> Maker<'t, '_> {
 
     fn left_out(&self, one: &Side, other: &Side) -> Made {
         let code = |side: &Side| side.price.per_hour.currency;
-        let why = format!(
-            "their prices are in {} and {}, and the study has no exchange rate to {}. Add one under [[rates]].",
-            code(one),
-            code(other),
-            self.table.currency
+        let why = message!(
+            "even-currencies",
+            one = code(one).code(),
+            other = code(other).code(),
+            study = self.table.currency.code()
         );
         Made::none(one, other, &why)
     }
@@ -409,7 +410,7 @@ enum Made {
 impl Made {
     fn none(one: &Side, other: &Side, why: &str) -> Self {
         let [one, other] = [one, other].map(|side| &side.scenario.environment);
-        Made::Note(format!("No break-even for {one} and {other}: {why}"))
+        Made::Note(message!("even-none", one, other, why))
     }
 }
 

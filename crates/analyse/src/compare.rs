@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::message;
 use model::run::metric::Better;
 use model::{EnergySource, Status};
 use serde::Serialize;
@@ -101,10 +102,7 @@ fn same_source(request: &CompareRequest, matched: &[Matched]) -> Result<(), Stri
     let words: Vec<String> = unique(found).iter().map(|s| s.word().to_owned()).collect();
     match words.len() {
         0 | 1 => Ok(()),
-        _ => Err(format!(
-            "energy from different sources is not compared ({})",
-            words.join(", ")
-        )),
+        _ => Err(message!("compare-energy", sources = words.join(", "))),
     }
 }
 
@@ -117,10 +115,11 @@ impl<'a> Comparer<'a> {
                 .analysis
                 .time_metric
                 .clone()
-                .ok_or_else(|| format!("no run of {} has a time", first.name))?,
+                .ok_or_else(|| message!("compare-no-time", name = first.name))?,
         };
         let info = first.analysis.metric(&name);
-        let info = info.ok_or_else(|| format!("no run of {} has {name}", first.name))?;
+        let none = || message!("compare-no-metric", name = first.name, metric = name);
+        let info = info.ok_or_else(none)?;
         let matched = matched(first, second)?;
         if energy::is_energy(&name) {
             same_source(request, &matched)?;
@@ -136,7 +135,7 @@ impl<'a> Comparer<'a> {
             .collect();
         let has_both = |both: &[Vec<f64>; 2]| both.iter().all(|values| !values.is_empty());
         if !values.iter().any(has_both) {
-            return Err(format!("no scenario has {} on both sides", info.label));
+            return Err(message!("compare-not-both", label = info.label));
         }
         let positive = values.iter().flatten().flatten().all(|value| *value > 0.0);
         let scale = match positive && info.unit != "%" {
@@ -328,30 +327,36 @@ impl<'a> Comparer<'a> {
         };
         let over = match self.matched.len() {
             1 => String::new(),
-            count => format!(" over {} scenarios", format::count(count)),
+            scenarios => message!("compare-over", scenarios),
         };
-        let counts = format!("{} and {} runs{over}", runs(0), runs(1));
         let said = match estimate {
             Some(estimate) => self.pair(verdict, estimate),
-            None => format!(
-                "{} and {} cannot be compared: no scenario was repeated",
-                second.name, first.name
+            None => message!(
+                "compare-unrepeated",
+                second = second.name,
+                first = first.name
             ),
         };
         let more = match repetitions.filter(|needed| *needed <= MOST_REPETITIONS) {
-            Some(needed) => format!("; about {} repetitions would decide", format::count(needed)),
+            Some(repetitions) => message!("repetitions-would-decide", repetitions),
             None => String::new(),
         };
         let margin = match verdict {
             Verdict::PracticallyEqual => {
-                format!(
-                    ", within ±{} %",
-                    format::significant(self.request.equal_within_percent, 2)
-                )
+                let percent = format::significant(self.request.equal_within_percent, 2);
+                message!("compare-within", percent)
             }
             _ => String::new(),
         };
-        format!("{said}{margin}{more} ({counts}).")
+        message!(
+            "compare-answer",
+            said,
+            margin,
+            more,
+            first = runs(0),
+            second = runs(1),
+            over
+        )
     }
 
     /// Scenarios that went the other way than the whole.
@@ -371,11 +376,8 @@ impl<'a> Comparer<'a> {
             format::listed(&names, 4)
         };
         (!more.is_empty() && !less.is_empty()).then(|| {
-            format!(
-                "Scenarios differ in opposite ways: more with {}, less with {}.",
-                names(&more),
-                names(&less)
-            )
+            let (more, less) = (names(&more), names(&less));
+            message!("compare-opposite", more, less)
         })
     }
 
@@ -395,13 +397,7 @@ impl<'a> Comparer<'a> {
             let failed = runs
                 .filter(|r| numbers.contains(&r.scenario) && has_failed(r))
                 .count();
-            (failed > 0).then(|| {
-                format!(
-                    "{}: {} not succeed; only successful runs are compared.",
-                    side.name,
-                    format::counted(failed, "run did", "runs did")
-                )
-            })
+            (failed > 0).then(|| message!("compare-failed", name = side.name, runs = failed))
         });
         said.collect()
     }
@@ -414,15 +410,8 @@ impl<'a> Comparer<'a> {
         let known = self.matched.len();
         let lost = |side: &Side| measured(side.analysis).count().saturating_sub(known);
         let (a, b) = (lost(first), lost(second));
-        (a + b > 0).then(|| {
-            format!(
-                "Left out, because only one side has them: {} of {}, {} of {}.",
-                format::counted(a, "scenario", "scenarios"),
-                first.name,
-                format::counted(b, "scenario", "scenarios"),
-                second.name
-            )
-        })
+        let (first, second) = (first.name, second.name);
+        (a + b > 0).then(|| message!("compare-left-out", a, b, first, second))
     }
 }
 
@@ -438,10 +427,8 @@ fn metric_name(analysis: &Analysis, word: &str) -> Result<String, String> {
     let found = time.or(Some(word).filter(known)).or(ours.filter(known));
     found.map(str::to_owned).ok_or_else(|| {
         let names: Vec<String> = analysis.metrics.iter().map(|m| m.name.clone()).collect();
-        format!(
-            "no metric `{word}`; there are {}",
-            format::listed(&names, 20)
-        )
+        let names = format::listed(&names, 20);
+        message!("compare-unknown-metric", metric = word, names)
     })
 }
 
@@ -455,10 +442,7 @@ fn matched<'a>(first: &Side<'a>, second: &Side<'a>) -> Result<Vec<Matched<'a>>, 
         let found = all.find(|s| s.number == number);
         found.ok_or_else(|| {
             let last = side.analysis.scenarios.len();
-            format!(
-                "{} has no scenario C{number}: it has C1 to C{last}",
-                side.name
-            )
+            message!("compare-no-scenario", name = side.name, number, last)
         })
     };
     match (first.scenario, second.scenario) {
@@ -480,14 +464,15 @@ fn matched<'a>(first: &Side<'a>, second: &Side<'a>) -> Result<Vec<Matched<'a>>, 
             });
             let both: Vec<Matched> = both.collect();
             match both.is_empty() {
-                true => Err(format!(
-                    "{} and {} have no scenario with the same levels; name two: STUDY:C1 STUDY:C2",
-                    first.name, second.name
+                true => Err(message!(
+                    "compare-no-match",
+                    first = first.name,
+                    second = second.name
                 )),
                 false => Ok(both),
             }
         }
-        _ => Err("name a scenario on both sides, or on neither".to_owned()),
+        _ => Err(message!("compare-one-scenario")),
     }
 }
 

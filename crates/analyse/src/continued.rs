@@ -1,5 +1,6 @@
 //! When runs that did not reach an accuracy would reach it: their learning curves continued, or why they are not.
 
+use messages::{message, word};
 use model::{Money, RunRecord};
 use predict::curve::{self, NotContinued};
 use rust_decimal::Decimal;
@@ -120,19 +121,38 @@ impl Unfinished<'_> {
 pub(crate) fn words(predicted: &PredictedTarget) -> String {
     let (typical, earliest) = (&predicted.typical, &predicted.earliest);
     let ends = |write: &dyn Fn(&PredictedMoment) -> String| match &predicted.latest {
-        Some(latest) => format!("[{}, {}]", write(earliest), write(latest)),
-        None => format!("[{} at the earliest, latest open]", write(earliest)),
+        Some(latest) => message!("interval", low = write(earliest), high = write(latest)),
+        None => message!("curve-open", earliest = write(earliest)),
     };
     let cost = typical.cost.map_or_else(String::new, |cost| {
-        let known = |moment: &PredictedMoment| moment.cost.map(|c| c.to_string());
+        let known = |moment: &PredictedMoment| moment.cost.map(|c| format::money(&c));
         let write = |moment: &PredictedMoment| known(moment).unwrap_or_default();
-        format!(", {cost} {}", ends(&write))
+        format!(", {} {}", format::money(&cost), ends(&write))
     });
-    format!(
-        "after about {} epochs {}, {} {}{cost}",
-        typical.epoch,
-        ends(&|moment| moment.epoch.to_string()),
-        format::duration(typical.seconds),
-        ends(&|moment| format::duration(moment.seconds)),
+    let seconds = ends(&|moment| format::duration(moment.seconds));
+    message!(
+        "curve-when",
+        epochs = typical.epoch,
+        ends = ends(&|moment| format::count(moment.epoch)),
+        time = format!("{} {seconds}", format::duration(typical.seconds)),
+        cost
     )
+}
+
+/// Why a curve is not continued.
+pub(crate) fn refusal(why: NotContinued) -> String {
+    match why {
+        NotContinued::TooFewEpochs { epochs } => {
+            message!("curve-too-few", epochs, least = curve::LEAST_EPOCHS)
+        }
+        NotContinued::NothingLeft => word!("curve-nothing-left").to_owned(),
+        NotContinued::Noisy { spread } => {
+            let spread = format!("{:.0} %", 100.0 * spread);
+            message!("curve-noisy", spread)
+        }
+        NotContinued::Flat => word!("curve-flat").to_owned(),
+        NotContinued::Unpredictable => word!("curve-unpredictable").to_owned(),
+        NotContinued::OutOfReach { epochs, .. } => message!("curve-out-of-reach", epochs),
+        NotContinued::Open { epochs } => message!("curve-may-not", epochs),
+    }
 }

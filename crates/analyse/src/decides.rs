@@ -1,5 +1,6 @@
 //! Results of the analysis of variance of a metric.
 
+use messages::{message, word};
 use model::RunId;
 use serde::Serialize;
 use stats::{Estimate, Scale};
@@ -36,13 +37,11 @@ pub struct Variation {
 impl Variation {
     /// `Logarithmic model: effects are multiplicative rather than additive (…).`
     pub fn model_sentence(&self) -> String {
-        let model = match self.scale {
-            Scale::Linear => "Linear model",
-            Scale::Logarithmic => "Logarithmic model",
-        };
-        match self.scale_reason.trim_end_matches('.') {
-            "" => format!("{model}."),
-            reason => format!("{model}: {reason}."),
+        let reason = self.scale_reason.trim_end_matches('.');
+        let why = if reason.is_empty() { "none" } else { "some" };
+        match self.scale {
+            Scale::Linear => message!("model-linear", why, reason),
+            Scale::Logarithmic => message!("model-logarithmic", why, reason),
         }
     }
 }
@@ -74,7 +73,7 @@ impl VariationTerm {
     /// `image × network`.
     pub fn name(&self) -> String {
         match self.factors.is_empty() {
-            true => "interactions of three or more".to_owned(),
+            true => word!("interactions-of-three").to_owned(),
             false => self.factors.join(" × "),
         }
     }
@@ -98,11 +97,11 @@ pub enum Verdict {
 impl Verdict {
     pub fn words(self) -> &'static str {
         match self {
-            Verdict::Different => "different",
-            Verdict::PracticallyEqual => "practically equal",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::NotEstimable => "not estimable",
-            Verdict::Described => "not tested",
+            Verdict::Different => word!("verdict-different"),
+            Verdict::PracticallyEqual => word!("verdict-equal"),
+            Verdict::Inconclusive => word!("verdict-inconclusive"),
+            Verdict::NotEstimable => word!("verdict-not-estimable"),
+            Verdict::Described => word!("verdict-described"),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::message;
 use model::RunId;
 use model::run::Origin;
 use serde::Serialize;
@@ -64,27 +65,19 @@ impl Dependences {
         let (correlation, sentence) = match self.columns[time] {
             _ if repeated.is_empty() => return None,
             Dependence::NotSeen => return None,
-            Dependence::Unknown => (
-                None,
-                "There are too few repetitions to check whether successive runs are alike; the intervals suppose that they are independent.".to_owned(),
-            ),
+            Dependence::Unknown => (None, message!("alike-unknown")),
             Dependence::Alike(correlation) => {
-                let none = repeated.iter().filter(|s| s.mean(name).is_none_or(|m| m.interval.is_none()));
+                let none = repeated
+                    .iter()
+                    .filter(|s| s.mean(name).is_none_or(|m| m.interval.is_none()));
                 let none: Vec<String> = none.map(|s| s.label.clone()).collect();
-                let none = match none.is_empty() {
-                    true => String::new(),
-                    false => format!(
-                        "; {} no interval, because so few such runs say too little",
-                        match none.len() {
-                            1 => format!("{} has", none[0]),
-                            _ => format!("{} have", format::listed(&none, 4)),
-                        }
-                    ),
-                };
-                let said = format!(
-                    "Successive runs are alike (correlation {} of the {}), so repetitions say less than their number: intervals of means are widened{none}.",
-                    format::significant(correlation, 2),
-                    table.columns[time].label,
+                let without = none.len();
+                let said = message!(
+                    "alike",
+                    correlation = format::significant(correlation, 2),
+                    label = table.columns[time].label,
+                    without,
+                    names = format::listed(&none, 4)
                 );
                 (Some(correlation), said)
             }

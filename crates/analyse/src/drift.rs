@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::message;
 use model::RunSequence;
 use stats::distribution::{f_sf, student_two_sided};
 
@@ -146,26 +147,15 @@ struct Seen {
 }
 
 fn sentence(info: &MetricInfo, order: RunSequence, seen: Seen) -> String {
-    let label = &info.label;
-    let who = match order {
-        RunSequence::Blocks | RunSequence::Random => {
-            "The random order spreads this over all scenarios, but it widens the intervals."
-        }
-        RunSequence::Listed => {
-            "The runs were in numbered order, so this affects the later scenarios: use order = \"blocks\"."
-        }
-    };
+    let metric = &info.label;
+    let shuffled = order != RunSequence::Listed;
     if seen.trend {
-        let way = if seen.change > 0.0 { "grew" } else { "fell" };
+        let grew = seen.change > 0.0;
         let size = format::percent(seen.change.abs());
-        format!(
-            "The {label} {way} by {size} from the first run to the last: the machine changed during the study (heat, other programs). {who}"
-        )
+        message!("drift-trend", metric, grew, size, shuffled)
     } else if seen.jumps {
-        format!(
-            "Whole repetitions differ significantly in {label}: the machine changed during the study (heat, other programs). {who}"
-        )
+        message!("drift-jumps", metric, shuffled)
     } else {
-        format!("No significant drift: the {label} does not depend on when a run took place.")
+        message!("drift-none", metric)
     }
 }

@@ -1,5 +1,6 @@
 //! What levels do to a metric, and how two factors act together, with verdicts.
 
+use messages::{message, word};
 use stats::{Answer, At, CellMeans, Contrast, Estimate, LevelPair, Scale};
 
 use crate::decides::{Comparison, LevelEffect, Verdict};
@@ -172,7 +173,7 @@ pub(crate) fn main_effect(fit: &Fit, factor: usize, answer: &Answer) -> Judged {
         _ => fit.furthest(factor, is_said),
     };
     let Some((pair, contrast)) = found else {
-        return Judged::not_estimable(CONFOUNDED);
+        return Judged::not_estimable(word!("effect-confounded"));
     };
     let verdict = match (fit.is_asked, answer.is_yes) {
         (false, _) => Verdict::Described,
@@ -187,11 +188,9 @@ pub(crate) fn main_effect(fit: &Fit, factor: usize, answer: &Answer) -> Judged {
     if pairs.len() > 1 {
         let levels = fit.levels(factor);
         let furthest = fit.furthest(factor, |_| true);
-        sentence += &match furthest.is_some_and(|(furthest, _)| furthest == pair) {
-            true => format!(" (the extremes of {levels} levels)"),
-            false => {
-                format!(" (the largest difference between {levels} levels that is significant)")
-            }
+        sentence = match furthest.is_some_and(|(furthest, _)| furthest == pair) {
+            true => message!("effect-of-extremes", sentence, levels),
+            false => message!("effect-of-largest", sentence, levels),
         };
     }
     let wanted = stats::Decision {
@@ -203,7 +202,7 @@ pub(crate) fn main_effect(fit: &Fit, factor: usize, answer: &Answer) -> Judged {
         .then(|| stats::repetitions_to_decide(&contrast, wanted))
         .flatten();
     if let Some(repetitions) = repetitions.filter(|needed| *needed <= MOST_REPETITIONS) {
-        sentence += &format!("; about {repetitions} repetitions would decide");
+        sentence += &message!("repetitions-would-decide", repetitions);
     }
     Judged {
         verdict,
@@ -211,9 +210,6 @@ pub(crate) fn main_effect(fit: &Fit, factor: usize, answer: &Answer) -> Judged {
         sentence: Some(sentence),
     }
 }
-
-pub(crate) const CONFOUNDED: &str =
-    "its levels are confounded with those of other factors, so its effect cannot be separated";
 
 /// Two factors together: where the effect of one is weakest and where strongest.
 pub(crate) struct Interaction {
@@ -238,7 +234,7 @@ pub(crate) fn interaction(fit: &Fit, a: usize, b: usize, level: f64) -> Interact
     });
     let name = |factor: usize| fit.factors.get(factor).map_or("?", |f| f.name.as_str());
     let sentence = match acting {
-        None => format!("the effect of {} depends on {}", name(a), name(b)),
+        None => message!("effect-depends", a = name(a), b = name(b)),
         Some(simple) => simple.sentence(fit, level),
     };
     Interaction { sentence, reversed }
@@ -305,7 +301,7 @@ impl SimpleEffects {
         ends.sort_by(|x, y| y.1.value.abs().total_cmp(&x.1.value.abs()));
         let said = ends.map(|(place, contrast)| {
             let said = fit.sentence(self.pair, &contrast, level);
-            format!("with {}, {said}", others[place].phrase)
+            message!("effect-within", level = others[place].phrase, said)
         });
         said.join("; ")
     }

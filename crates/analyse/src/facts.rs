@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use messages::message;
 use model::run::{Origin, metric};
 use model::{LoadShape, Plan, RunId, ServeWorkload, Status, Study, TrainWorkload, Workload};
 
@@ -74,44 +75,41 @@ fn workload_sentence(study: &Study) -> String {
     match &study.workload {
         Workload::Train(train) => training_sentence(study, train),
         Workload::Serve(serve) => serving_sentence(study, serve),
-        Workload::Command(command) if command.command.is_empty() => "measured elsewhere".to_owned(),
-        Workload::Command(command) => format!("the command `{}`", command.command.join(" ")),
+        Workload::Command(command) if command.command.is_empty() => message!("work-elsewhere"),
+        Workload::Command(command) => {
+            message!("work-command", command = command.command.join(" "))
+        }
     }
 }
 
 fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
     let fixed = |name: &str| study.factor(name).is_none();
+    let model = &serve.model;
     let subject = match fixed("model") {
-        true => serve.model.as_str(),
-        false => "each model",
+        true if model.is_empty() => "none",
+        true => "one",
+        false => "each",
     };
-    let mut text = match subject {
-        "" => "loading a server".to_owned(),
-        subject => format!("serving {subject}"),
-    };
+    let mut text = message!("work-serving", subject, model);
     if let Some(side) = serve.image.filter(|_| fixed("image")) {
-        text += &format!(" at {side} px");
+        text += &message!("work-at-pixels", side = side.to_string());
     }
     if fixed("stack") {
-        text += &format!(" by {}", serve.stack);
+        text += &message!("work-by-stack", stack = serve.stack.to_string());
     }
     if fixed("load") {
         text += &match serve.load {
             LoadShape::Warm | LoadShape::Cold | LoadShape::RealTime => {
-                format!(", {} requests in series", serve.load.word())
+                message!("work-series", load = serve.load.word())
             }
-            LoadShape::Clients => {
-                let clients = serve.clients as usize;
-                let who = format::counted(clients, "client", "clients");
-                match fixed("clients") {
-                    true => format!(", loaded by {who}"),
-                    false => ", loaded by clients".to_owned(),
-                }
-            }
-            LoadShape::Rate => ", at a constant rate".to_owned(),
-            LoadShape::Poisson => ", with Poisson arrivals".to_owned(),
-            LoadShape::Trace => ", with a recorded trace".to_owned(),
-            LoadShape::Search => ", searching for the highest rate".to_owned(),
+            LoadShape::Clients => match fixed("clients") {
+                true => message!("work-clients", clients = serve.clients),
+                false => message!("work-several-clients"),
+            },
+            LoadShape::Rate => message!("work-rate"),
+            LoadShape::Poisson => message!("work-poisson"),
+            LoadShape::Trace => message!("work-trace"),
+            LoadShape::Search => message!("work-search"),
         };
     }
     text
@@ -119,29 +117,24 @@ fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
 
 fn training_sentence(study: &Study, train: &TrainWorkload) -> String {
     let fixed = |name: &str| study.factor(name).is_none();
-    let subject = match fixed("network") {
-        true => train.network.as_str(),
-        false => "each network",
-    };
-    let mut text = format!("training {subject}");
+    let each = !fixed("network");
+    let mut text = message!("work-training", each, network = train.network);
     if fixed("dataset") {
-        text += &format!(" on {}", train.dataset);
+        text += &message!("work-on", dataset = train.dataset);
     }
     if fixed("epochs") {
-        let epochs = format::counted(train.epochs as usize, "epoch", "epochs");
-        text += &format!(" for {epochs}");
+        text += &message!("work-epochs", epochs = train.epochs);
     }
     if let Some(images) = train.images.filter(|_| fixed("images")) {
-        let images = format::counted(images as usize, "image", "images");
-        text += &format!(" of {images}");
+        text += &message!("work-images", images);
     }
     if fixed("batch") {
-        text += &format!(", batch {}", train.batch);
+        text += &message!("work-batch", batch = train.batch.to_string());
     }
     if fixed("framework") {
         text += &match train.framework.as_str() {
-            "engine" => ", by the embedded engine".to_owned(),
-            framework => format!(", by {framework}"),
+            "engine" => message!("work-engine"),
+            framework => message!("work-framework", framework),
         };
     }
     text
@@ -289,10 +282,9 @@ pub(crate) fn several_runtimes(table: &Table) -> Option<String> {
     }
     let (scenario, runtimes) = known.into_iter().find(|(_, runtimes)| runtimes.len() > 1)?;
     let runtimes: Vec<String> = runtimes.into_iter().map(str::to_owned).collect();
-    Some(format!(
-        "Responses of C{scenario} were computed by {}, so they cannot be compared: re-run them with one of these.",
-        format::listed(&runtimes, 3)
-    ))
+    let scenario = format!("C{scenario}");
+    let runtimes = format::listed(&runtimes, 3);
+    Some(message!("note-runtimes", scenario, runtimes))
 }
 
 /// One note for all files: there may be one a run.
@@ -302,24 +294,11 @@ fn imported(table: &Table) -> Option<String> {
         Origin::Measured { .. } | Origin::Predicted { .. } => None,
     };
     let files: Vec<String> = table.runs.iter().filter_map(file).collect();
-    let runs = format::counted(files.len(), "run was", "runs were");
+    let runs = files.len();
     let known: Vec<String> = BTreeSet::from_iter(files).into_iter().collect();
-    let from = match known.as_slice() {
-        [] => return None,
-        [only] => only.clone(),
-        several => format!(
-            "{} ({})",
-            format::counted(several.len(), "file", "files"),
-            format::listed(several, 2)
-        ),
-    };
-    let (subject, verb) = match known.len() {
-        1 => ("the file", "contains"),
-        _ => ("the files", "contain"),
-    };
-    Some(format!(
-        "{runs} imported from {from}: measured elsewhere, so machine, phases and warnings are limited to what {subject} {verb}."
-    ))
+    let names = format::listed(&known, 2);
+    let files = known.len();
+    (files > 0).then(|| message!("note-imported", runs, files, names))
 }
 
 pub(crate) fn notes(table: &Table) -> Vec<String> {
@@ -329,9 +308,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     notes.extend(several_runtimes(table));
     notes.extend(crate::percentiles::notes(table));
     for metric in &table.unknown_metrics {
-        notes.push(format!(
-            "The study asks for the metric `{metric}`, which no run reported."
-        ));
+        notes.push(message!("note-unknown-metric", metric));
     }
     let tells_accuracy = |row: &Row| row.record.metrics.contains_key(metric::ACCURACY);
     if let Some(target) = table.study.target_accuracy_percent
@@ -340,9 +317,8 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         // That it is not predicted is said already.
         && !table.runs.iter().all(|row| row.record.prediction().is_some())
     {
-        notes.push(format!(
-            "The study has a target accuracy of {target} %, but no run reported an accuracy."
-        ));
+        let target = messages::number(&target.to_string());
+        notes.push(message!("note-no-accuracy", target));
     }
     let other_currency = table
         .runs
@@ -350,11 +326,8 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         .filter(|r| r.record.bill.is_some() && r.cost.is_none())
         .count();
     if other_currency > 0 {
-        notes.push(format!(
-            "{} could not be converted to {} and are not in the cost: add an exchange rate under [[rates]].",
-            format::counted(other_currency, "bill", "bills"),
-            table.currency
-        ));
+        let currency = table.currency.code();
+        notes.push(message!("note-no-rate", bills = other_currency, currency));
     }
     notes.extend(energy::notes(table));
     notes.extend(inputs::notes(table));

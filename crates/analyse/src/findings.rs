@@ -1,5 +1,6 @@
 //! The result in sentences, and what to do next.
 
+use messages::message;
 use model::run::metric;
 use model::{Money, Role};
 use rust_decimal::Decimal;
@@ -14,8 +15,8 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
     let mut findings = Vec::new();
     if analysis.totals.runs.ok == 0 {
         let text = match analysis.totals.runs.total() {
-            0 => "No run has been measured yet.".to_owned(),
-            _ => format!("No run was successful: {}.", analysis.totals.runs.text()),
+            0 => message!("finding-no-run"),
+            _ => message!("finding-no-success", counts = analysis.totals.runs.text()),
         };
         findings.push(Topic::Caution.finding(text));
     }
@@ -62,9 +63,8 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
         _ => Topic::Metric,
     };
     if variation.follows_time {
-        let text = "Cost follows time: what makes a run longer makes it more expensive.".to_owned();
         return match topic {
-            Topic::Cost => vec![topic.finding(text)],
+            Topic::Cost => vec![topic.finding(message!("finding-cost-follows"))],
             _ => Vec::new(),
         };
     }
@@ -92,10 +92,8 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
         .filter_map(|term| {
             let sentence = term.sentence.as_ref()?;
             // Not begun with a capital: the first word is often a level's own name.
-            Some(format!(
-                "{sentence}; {} of the variation in {noun}.",
-                format::percent(term.share)
-            ))
+            let share = format::percent(term.share);
+            Some(message!("finding-share", sentence, share, noun))
         });
     let mut findings: Vec<Finding> = said.map(|text| topic.finding(text)).collect();
     if findings.is_empty() && is_time && variation.problem.is_none() && !variation.terms.is_empty()
@@ -110,24 +108,24 @@ fn nothing_sure(variation: &Variation) -> String {
     let terms = &variation.terms;
     let mains = || terms.iter().filter(|term| term.factors.len() == 1);
     if terms.iter().any(|term| term.verdict.is_different()) {
-        return "No factor explains 1 % or more of the variation in time.".to_owned();
+        return message!("finding-no-factor");
     }
     if mains().all(|term| term.verdict == Verdict::PracticallyEqual) {
-        return "All levels of every factor are practically equal in time.".to_owned();
+        return message!("finding-all-equal");
     }
     if mains().all(|term| term.verdict == Verdict::NotEstimable) {
-        return "No effect on the time can be estimated from the combinations that were measured."
-            .to_owned();
+        return message!("finding-not-estimable");
     }
-    let needed = mains().filter_map(|term| term.repetitions).max();
-    let more = match needed.filter(|needed| *needed <= MOST_REPETITIONS) {
-        Some(needed) => format!(": about {} repetitions would decide", format::count(needed)),
+    let needed = would_decide(mains().filter_map(|term| term.repetitions).max());
+    message!("finding-inconclusive", runs = variation.runs, needed)
+}
+
+/// `: about 8 repetitions would decide`, where that is within reach.
+fn would_decide(repetitions: Option<usize>) -> String {
+    match repetitions.filter(|needed| *needed <= MOST_REPETITIONS) {
+        Some(repetitions) => message!("would-decide", repetitions),
         None => String::new(),
-    };
-    format!(
-        "Inconclusive: no difference in time is settled by {}{more}.",
-        format::counted(variation.runs, "run", "runs")
-    )
+    }
 }
 
 fn memory(analysis: &Analysis) -> Option<Finding> {
@@ -141,8 +139,8 @@ fn memory(analysis: &Analysis) -> Option<Finding> {
             false => format!("{} ({})", s.label, s.phrase()),
         })
         .collect();
-    let text = format!("Runs out of memory: {}.", format::listed(&names, 4));
-    (!names.is_empty()).then(|| Topic::Caution.finding(text))
+    let text = || message!("finding-out-of-memory", names = format::listed(&names, 4));
+    (!names.is_empty()).then(|| Topic::Caution.finding(text()))
 }
 
 /// The budget, where one more run that costs what the others did would go beyond it.
@@ -158,32 +156,24 @@ fn budget_that_is_spent(analysis: &Analysis) -> Option<Money> {
 pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     let mut advice = Vec::new();
     let runs = &analysis.totals.runs;
-    let how = |usual: &str| match budget_that_is_spent(analysis) {
-        Some(budget) => format!(
-            "the budget of {budget} does not allow another run. Raise it, or continue with `bancada run --over-budget`."
-        ),
-        None => format!("`bancada run` {usual}."),
+    let how = |usual: String| match budget_that_is_spent(analysis) {
+        Some(budget) => message!("advice-over-budget", budget = format::money(&budget)),
+        None => usual,
     };
     if analysis.totals.missing > 0 {
-        let missing = format::counted(analysis.totals.missing, "run is", "runs are");
         let how = match (analysis.study.budget, runs.total()) {
-            (Some(budget), 0) => {
-                format!("`bancada plan` shows whether the budget of {budget} is sufficient.")
-            }
-            _ => how("continues where it stopped"),
+            (Some(budget), 0) => message!("advice-plan", budget = format::money(&budget)),
+            _ => how(message!("advice-continue")),
         };
-        advice.push(format!("{missing} missing: {how}"));
+        let runs = analysis.totals.missing;
+        advice.push(message!("advice-missing", runs, how));
     }
     if runs.interrupted > 0 && !analysis.study.import_only {
-        let runs = format::counted(runs.interrupted, "run was", "runs were");
-        let how = how("re-runs them (or counts them, with --keep-interrupted)");
-        advice.push(format!("{runs} interrupted: {how}"));
+        let how = how(message!("advice-rerun"));
+        advice.push(message!("advice-interrupted", runs = runs.interrupted, how));
     }
     if runs.failed > 0 && !analysis.study.import_only {
-        let runs = format::counted(runs.failed, "run", "runs");
-        advice.push(format!(
-            "{runs} failed: see log.txt of each, then `bancada run --retry failed`."
-        ));
+        advice.push(message!("advice-failed", runs = runs.failed));
     }
     let time = analysis
         .time_metric
@@ -193,9 +183,9 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
         advice.extend(first_choice(analysis, time));
         advice.extend(free_choices(time));
         if let Some(noise) = time.noise.as_ref().filter(|n| n.share > 0.2) {
-            advice.push(format!(
-                "Noise is {} of the variation: use a quieter machine or more repetitions before relying on small differences.",
-                format::percent(noise.share)
+            advice.push(message!(
+                "advice-noise",
+                share = format::percent(noise.share)
             ));
         }
     }
@@ -221,11 +211,8 @@ fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
     let factor = &factor.name;
     let together = different().any(|t| t.factors.len() > 1 && t.factors.contains(factor));
     (share >= 0.01).then(|| {
-        format!(
-            "To save time, look at {factor} first: of what one may choose it explains most of the variation in time ({}{}).",
-            format::percent(share),
-            if together { ", with its interactions" } else { "" }
-        )
+        let share = format::percent(share);
+        message!("advice-first", factor, share, together)
     })
 }
 
@@ -248,26 +235,17 @@ fn free_choices(time: &Variation) -> Vec<String> {
     let mut advice = Vec::new();
     let equal = named(Verdict::PracticallyEqual);
     if !equal.is_empty() {
-        advice.push(format!(
-            "{} practically no effect on the time: choose by cost or accuracy.",
-            match equal.len() {
-                1 => format!("{} has", names(&equal)),
-                _ => format!("{} have", names(&equal)),
-            }
-        ));
+        let count = equal.len();
+        advice.push(message!("advice-no-effect", names = names(&equal), count));
     }
     let open = named(Verdict::Inconclusive);
     if !open.is_empty() {
-        let needed = open.iter().filter_map(|term| term.repetitions).max();
-        advice.push(format!(
-            "The effect of {} on the time is inconclusive in {}{}.",
-            names(&open),
-            format::counted(time.runs, "run", "runs"),
-            match needed {
-                Some(needed) if needed <= MOST_REPETITIONS =>
-                    format!(": about {} repetitions would decide", format::count(needed)),
-                _ => String::new(),
-            }
+        let needed = would_decide(open.iter().filter_map(|term| term.repetitions).max());
+        advice.push(message!(
+            "advice-open",
+            names = names(&open),
+            runs = time.runs,
+            needed
         ));
     }
     advice
@@ -297,20 +275,16 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
         .filter_map(|s| Some(s.metrics.get(analysis.time_metric.as_ref()?)?.count));
     let free: usize = times.map(|count| count - 1).sum();
     let hope = match *needed <= MOST_NAMED {
-        _ if free < FEWEST_FOR_A_NUMBER => {
-            "repeat more often; the spread is not known well enough yet to say how often".to_owned()
-        }
-        true => format!(
-            "about {} repetitions would be enough",
-            format::count(*needed)
-        ),
-        false => "the noise is too large to reach this by repeating: find what disturbs the runs, or make them longer".to_owned(),
+        _ if free < FEWEST_FOR_A_NUMBER => message!("advice-spread-unknown"),
+        true => message!("advice-enough", repetitions = *needed),
+        false => message!("advice-too-noisy"),
     };
-    Some(format!(
-        "{} not yet within ±{} (worst: {}, ±{}); {hope}.",
-        format::counted(wide.len(), "scenario is", "scenarios are"),
-        format::percent(WANTED_PRECISION),
-        worst.label,
-        format::percent(margin),
+    Some(message!(
+        "advice-not-precise",
+        scenarios = wide.len(),
+        wanted = format::percent(WANTED_PRECISION),
+        worst = worst.label,
+        margin = format::percent(margin),
+        hope
     ))
 }

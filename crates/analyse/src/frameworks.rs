@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::{message, word};
 use model::run::{Origin, Verified, metric, phase};
 use model::{Study, Warning};
 use serde::Serialize;
@@ -239,7 +240,7 @@ fn network_of(study: &Study, row: &Row) -> Option<String> {
 /// Why what it computed cannot be checked, where a run says so.
 fn cannot(row: &Row<'_>) -> Option<String> {
     if matches!(row.record.origin, Origin::Imported { .. }) {
-        return Some("it was measured elsewhere".to_owned());
+        return Some(word!("framework-elsewhere").to_owned());
     }
     row.record
         .warnings
@@ -312,32 +313,33 @@ fn cautions(framework: &FrameworkResult) -> Vec<String> {
         let runs: usize = unchecked.iter().map(|c| c.unchecked).sum();
         let part = match whole {
             true => String::new(),
-            false => format!(" in {} of {} runs", format::count(runs), format::count(of)),
+            false => message!("framework-in-some", runs, all = of),
         };
         let what = match networks.is_empty() {
-            true => "what it trained".to_owned(),
+            true => word!("framework-what").to_owned(),
             false => format::listed(&networks, 4),
         };
         let all_have_reasons = unchecked.iter().all(|c| c.cannot.is_some());
         let why = first.cannot.as_ref().filter(|_| all_have_reasons);
         let how = match (why, &first.network) {
-            (Some(why), _) => format!(" ({why})"),
-            (None, Some(_)) => {
-                ": `bancada verify --study FILE` checks it before the next run".to_owned()
-            }
+            (Some(why), _) => message!("framework-why", why),
+            (None, Some(_)) => word!("framework-how").to_owned(),
             (None, None) => String::new(),
         };
-        cautions.push(format!(
-            "{name} was not verified for {what}{part}, so it may not compute the same as the others{how}."
-        ));
+        cautions.push(message!("framework-unverified", name, what, part, how));
     }
     for check in &framework.checks {
         let verified = check.verified.as_ref();
         if let Some((verified, layer)) = verified.and_then(|v| Some((v, v.differs_at.as_ref()?))) {
-            let network = check.network.as_deref().unwrap_or("the network");
-            cautions.push(format!(
-                "{name} does not compute the same {network} as the others, from layer `{layer}` on (its first loss differs by {}): do not compare its losses and accuracy, and treat its times with caution.",
-                format::difference(verified.first_loss_difference)
+            let network = check.network.as_deref();
+            let network = network.unwrap_or(word!("framework-network"));
+            let difference = format::difference(verified.first_loss_difference);
+            cautions.push(message!(
+                "framework-differs",
+                name,
+                network,
+                layer,
+                difference
             ));
         }
     }
@@ -366,11 +368,12 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     }
     let note = |((name, versions), scenarios): ((String, Vec<&str>), Vec<String>)| {
         let versions: Vec<String> = versions.into_iter().map(str::to_owned).collect();
-        format!(
-            "Runs of {} are by {name} {}: repetitions with different versions are not comparable. Re-run the older ones, or make the versions levels (`{name}@{}`).",
-            format::listed(&scenarios, 4),
-            format::listed(&versions, 4),
-            versions[0]
+        message!(
+            "note-versions",
+            scenarios = format::listed(&scenarios, 4),
+            name,
+            versions = format::listed(&versions, 4),
+            first = versions[0]
         )
     };
     mixed.into_iter().map(note).collect()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::message;
 use model::run::RunInput;
 
 use crate::lists::entry;
@@ -35,13 +36,10 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     let note = |(path, versions): (&str, Vec<Version>)| {
         let said = |version: &Version| {
             let runs = format::listed(&version.runs, MOST_RUNS);
-            format!("{} in {runs}", version.input.version())
+            message!("note-version-in", version = version.input.version(), runs)
         };
         let versions: Vec<String> = versions.iter().map(said).collect();
-        format!(
-            "The input {path} differs between runs: {}.",
-            versions.join("; ")
-        )
+        message!("note-input", path, versions = versions.join("; "))
     };
     differing.map(note).collect()
 }

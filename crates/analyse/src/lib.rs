@@ -87,7 +87,7 @@ pub use words::billing::billing_words;
 pub use words::energy::{gram_unit, joule_unit};
 pub use words::format;
 pub use words::growth::name as law_name;
-pub use words::names::{MetricInfo, metric_info, metric_value};
+pub use words::names::{MetricInfo, metric_info, metric_value, phase_words};
 
 use dependence::Dependences;
 use levels::{Asked, Levels};

@@ -1,5 +1,6 @@
 //! Which scenarios of a task no other beats in everything that counts, and which are beaten, with evidence.
 
+use messages::{message, word};
 use model::run::metric::{self, Better};
 use serde::Serialize;
 use stats::Contrast;
@@ -122,13 +123,12 @@ impl Criteria {
                 Ok(column) => criteria.columns.push(column),
                 Err(why) => criteria
                     .left_out
-                    .push(format!("The Pareto set is without `{word}`: {why}.")),
+                    .push(message!("pareto-without", word, why)),
             }
         }
         if criteria.columns.len() < 2 {
             criteria.columns.clear();
-            let none = "There is no Pareto set: it needs at least two metrics that runs have.";
-            criteria.left_out.push(none.to_owned());
+            criteria.left_out.push(message!("pareto-none"));
         }
         criteria
     }
@@ -150,13 +150,13 @@ fn column(
         _ => named(),
     };
     let found = found.filter(|column| table.has_ok_value(*column));
-    let column = found.ok_or("no run has it")?;
+    let column = found.ok_or(word!("pareto-no-run"))?;
     let info = &table.columns[column];
     if info.better == Better::Neither {
-        return Err("it is neither better low nor better high");
+        return Err(word!("pareto-no-direction"));
     }
     if energy::is_energy(&info.name) && !table.is_comparable(column) {
-        return Err("it has different sources");
+        return Err(word!("pareto-sources"));
     }
     Ok(column)
 }

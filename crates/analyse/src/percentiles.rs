@@ -1,5 +1,6 @@
 //! Percentiles of few requests: the 99th of 25 is the largest of them, and says little about the 99th.
 
+use messages::message;
 use model::run::metric;
 
 use crate::table::{Row, Table};
@@ -40,10 +41,8 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     let said = columns.filter_map(|column| {
         let ok = table.runs.iter().filter(|row| row.is_ok());
         let TooFew { needed, requests } = too_few(&column.name, ok)?;
-        Some(format!(
-            "The {} needs at least {needed} requests per run; there are runs with {requests}. It is close to the largest latency of such a run, probably too low, and has no interval and no test.",
-            column.label
-        ))
+        let label = &column.label;
+        Some(message!("note-percentile", label, needed, requests))
     });
     said.collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::message;
 use model::RunRecord;
 use predict::whole_run::RunSpread;
 
@@ -29,34 +30,32 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     if predictions.is_empty() {
         return Vec::new();
     }
-    let of_all = match predictions.len() == records.len() {
-        true => format::counted(predictions.len(), "run is", "runs are"),
-        false => format!("{} of {} runs are", predictions.len(), records.len()),
+    let part = match predictions.len() == records.len() {
+        true => "all",
+        false => "some",
     };
     let seen: f64 = predictions.iter().map(|(_, p)| p.seen_seconds).sum();
     let whole: f64 = predictions.iter().map(|(record, _)| record.seconds).sum();
     let spread = spread_of_predictions(records.iter().copied());
     let errors = predictions.iter().map(|(_, p)| p.relative_error);
     let (_, high) = spread.factors(errors.fold(0.0, f64::max), 1);
-    let from = match spread.is_assumed {
-        true => "assuming that whole runs of one scenario differ by 5 % (one standard deviation)",
-        false => "by how far the predictions of repetitions differ",
-    };
-    let mut notes = vec![format!(
-        "{of_all} predicted from the beginning: {} of machine time instead of {}. A whole run takes the predicted time within ±{:.0} % in 95 of 100 cases, {from}. Loss and accuracy are not predicted.",
-        format::duration(seen),
-        format::duration(whole),
-        100.0 * (high - 1.0)
+    let mut notes = vec![message!(
+        "note-predicted",
+        part,
+        predicted = predictions.len(),
+        runs = records.len(),
+        seen = format::duration(seen),
+        whole = format::duration(whole),
+        within = format!("{:.0}", 100.0 * (high - 1.0)),
+        assumed = spread.is_assumed
     )];
     let unsettled = predictions.iter().filter(|(_, p)| !p.is_settled);
     let unsettled: Vec<String> = unsettled
         .map(|(record, _)| record.run.to_string())
         .collect();
     if !unsettled.is_empty() {
-        notes.push(format!(
-            "The steps of {} still became faster or slower in the second half of what was seen: these predictions may be off by more.",
-            format::listed(&unsettled, 3)
-        ));
+        let runs = format::listed(&unsettled, 3);
+        notes.push(message!("note-predicted-unsettled", runs));
     }
     notes
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use messages::message;
 use model::money::PricedShape;
 use model::run::Origin;
 use model::{Currency, LineKind, Money, Price, RunRecord};
@@ -188,9 +189,11 @@ pub(crate) fn other_machines(table: &Table) -> Vec<String> {
         if let Some(difference) = difference(record, &price.shape) {
             push_new(
                 &mut told,
-                format!(
-                    "Runs in {} are priced as {}, {difference}: times on that machine will differ, so this cost is not a prediction.",
-                    record.environment.name, price.machine
+                message!(
+                    "price-not-measured-there",
+                    environment = record.environment.name,
+                    machine = price.machine,
+                    difference
                 ),
             );
         }
@@ -204,12 +207,13 @@ fn difference(record: &RunRecord, priced: &PricedShape) -> Option<String> {
     let here = cost::Architecture::parse(&machine.architecture).map(|a| a.word())?;
     let there = priced.architecture.as_deref();
     if let Some(there) = there.filter(|there| *there != here) {
-        return Some(format!("which is {there}, and were measured on {here}"));
+        return Some(message!("price-architecture", there, here));
     }
     let vcpus = priced.vcpus?.to_f64()?;
     let had = machine.usable_cores;
     let is_other = record.environment.limits.cores.is_none() && (vcpus - had).abs() > 0.5;
-    is_other.then(|| format!("which has {vcpus} vCPUs, and were measured on {had} cores"))
+    let plain = |count: f64| messages::number(&count.to_string());
+    is_other.then(|| message!("price-cores", vcpus = plain(vcpus), cores = plain(had)))
 }
 
 struct Billed<'a> {
@@ -235,28 +239,31 @@ fn note(environment: &str, groups: &[Billed], now: Option<Option<&Price>>) -> Op
         .zip(prices().skip(1))
         .any(|(a, b)| a.billing != b.billing);
     let say = |price: &Price| {
-        let more = match rules_differ {
+        let rule = match rules_differ {
             true => format!("; {}", billing_words(&price.billing)),
             false => String::new(),
         };
-        let hourly = format::exact_money(&price.per_hour);
-        format!("{hourly}/h ({}{more})", price.date)
+        let date = messages::date(&price.date);
+        message!(
+            "price-hourly",
+            price = format::exact_money(&price.per_hour),
+            date,
+            rule
+        )
     };
     let billed: Vec<String> = groups
         .iter()
         .map(|g| {
-            let were = if g.runs.len() == 1 { "was" } else { "were" };
             let runs = format::listed(&g.runs, 3);
-            format!("{runs} {were} billed at {}", say(g.price))
+            let count = g.runs.len();
+            message!("price-billed", runs, count, price = say(g.price))
         })
         .collect();
     let now = match now {
         _ if !changed => String::new(),
-        Some(Some(now)) => format!(", the study now says {}", say(now)),
-        _ => ", the study now has no price".to_owned(),
+        Some(Some(now)) => message!("price-now", price = say(now)),
+        _ => message!("price-now-none"),
     };
-    Some(format!(
-        "Prices of {environment}: {}{now}: bills do not change after a run.",
-        billed.join("; ")
-    ))
+    let billed = billed.join("; ");
+    Some(message!("price-changed", environment, billed, now))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::message;
 use model::run::Origin;
 use model::{Level, Workload};
 use serde::Serialize;
@@ -73,12 +74,7 @@ pub(crate) fn notes(table: &Table) -> Option<String> {
     let mut names: Vec<String> = rows.filter_map(|row| name_of(table.study, row)).collect();
     names.sort();
     names.dedup();
-    (!names.is_empty()).then(|| {
-        format!(
-            "A profile was requested, but {} has none: no profiler is available.",
-            format::listed(&names, 6)
-        )
-    })
+    (!names.is_empty()).then(|| message!("note-no-profile", names = format::listed(&names, 6)))
 }
 
 pub(crate) fn profile(ok: &[&Row]) -> Option<ProfileResult> {

@@ -1,5 +1,6 @@
 //! Whether an environment is over- or undersized, from its resource use during training or load.
 
+use messages::message;
 use model::run::{Origin, metric, phase};
 use model::serving::WORKER_MB_PER_CORE;
 use model::{Environment, LoadShape, Service, Status, Study, Warning};
@@ -240,30 +241,26 @@ fn fit(used: &Used, serves: bool, out_of_memory: bool) -> Fit {
 
 fn sentence(found: &Provisioning, serves: bool) -> String {
     let whole = format::whole;
-    let while_it = if serves { "serves" } else { "works" };
     let environment = &found.environment;
     if let (Fit::StarvedGpu, Some(gpu)) = (found.verdict, found.gpu_percent) {
-        return format!(
-            "{environment}, while it works: the GPU is at most {} % busy while the CPU is full: use more cores.",
-            whole(gpu)
-        );
+        return message!("size-gpu-starved", environment, gpu = whole(gpu));
     }
     let mut parts = vec![
-        format!("CPU {} % busy", whole(found.cpu_percent)),
-        format!("memory {} % used", whole(found.memory_percent)),
+        message!("size-cpu", percent = whole(found.cpu_percent)),
+        message!("size-memory", percent = whole(found.memory_percent)),
     ];
     parts.extend(
         found
             .gpu_percent
-            .map(|gpu| format!("GPU {} % busy", whole(gpu))),
+            .map(|gpu| message!("size-gpu", percent = whole(gpu))),
     );
     let used = parts.join(", ");
     let judged = match found.verdict {
-        Fit::TooLarge => " at most: a smaller machine would be enough",
-        Fit::Fits | Fit::StarvedGpu => " at most: the size is right",
-        Fit::TooSmall if found.out_of_memory > 0 => " at most, but other runs ran out of memory",
-        Fit::TooSmall if found.memory_percent >= FULL => ": its memory is nearly too small",
-        Fit::TooSmall => ": the CPU is full; more load would wait",
+        Fit::TooLarge => "too-large",
+        Fit::Fits | Fit::StarvedGpu => "fits",
+        Fit::TooSmall if found.out_of_memory > 0 => "others-too-large",
+        Fit::TooSmall if found.memory_percent >= FULL => "memory-is-small",
+        Fit::TooSmall => "cpu-is-full",
     };
-    format!("{environment}, while it {while_it}: {used}{judged}.")
+    message!("size-judged", environment, serves, used, judged)
 }

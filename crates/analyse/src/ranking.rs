@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::{message, word};
 use model::run::metric::{self, Better};
 use model::{Role, Status};
 use serde::Serialize;
@@ -230,12 +231,13 @@ impl Maker<'_, '_> {
             ..StatusCounts::default()
         };
         if failed.total() > 0 {
-            return Some(format!("{} of its {} runs", failed.text(), runs.total()));
+            let failed = failed.text();
+            return Some(message!("unranked-runs", failed, runs = runs.total()));
         }
         let served = self.serving.iter().flat_map(|serving| &serving.scenarios);
         let mut own = served.filter(|one| one.scenario == scenario.number);
         own.any(|one| !one.is_reliable())
-            .then(|| "requests that failed".to_owned())
+            .then(|| word!("unranked-requests").to_owned())
     }
 
     fn measured(&self, scenario: &ScenarioResult, column: usize) -> Option<Measured> {

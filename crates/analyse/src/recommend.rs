@@ -1,5 +1,6 @@
 //! What to choose under a deadline, a limit of cost, or both.
 
+use messages::message;
 use model::Money;
 use model::run::metric;
 use rust_decimal::prelude::ToPrimitive;
@@ -36,11 +37,8 @@ pub fn recommend(analysis: &Analysis, wishes: &Wishes) -> Result<Vec<String>, St
     if let Some(most) = wishes.most_cost
         && most.currency.code() != analysis.study.currency
     {
-        return Err(format!(
-            "the costs are in {}, the limit is in {}; --currency changes the costs",
-            analysis.study.currency,
-            most.currency.code()
-        ));
+        let (costs, limit) = (&analysis.study.currency, most.currency.code());
+        return Err(message!("recommend-currency", costs, limit));
     }
     if wishes.most_joules.is_some() {
         check_energy(analysis)?;
@@ -48,7 +46,7 @@ pub fn recommend(analysis: &Analysis, wishes: &Wishes) -> Result<Vec<String>, St
     let tasks = analysis.best.tasks.iter();
     let said: Vec<String> = tasks.map(|task| of_task(analysis, wishes, task)).collect();
     match said.is_empty() {
-        true => Err("there are no scenarios to choose between".to_owned()),
+        true => Err(message!("recommend-no-scenarios")),
         false => Ok(said),
     }
 }
@@ -56,9 +54,9 @@ pub fn recommend(analysis: &Analysis, wishes: &Wishes) -> Result<Vec<String>, St
 fn check_energy(analysis: &Analysis) -> Result<(), String> {
     let sources = unique(analysis.runs.iter().filter_map(|run| run.energy_source));
     match sources.len() {
-        0 => Err("no run has an energy to compare with the limit".to_owned()),
+        0 => Err(message!("recommend-no-energy")),
         1 => Ok(()),
-        _ => Err("the energy of these runs has different sources".to_owned()),
+        _ => Err(message!("recommend-energy-sources")),
     }
 }
 
@@ -114,24 +112,26 @@ fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
     };
     let open = match perhaps.is_empty() {
         true => String::new(),
-        false => format!(" Not settled by their intervals: {}.", names(&perhaps)),
+        false => format!(" {}", message!("recommend-open", names = names(&perhaps))),
     };
     match best(analysis, wishes, &surely) {
-        Some(best) => format!("{about}{within}, choose {best}.{open}"),
-        None => format!("{about}no scenario is surely {within}.{open}"),
+        Some(best) => message!("recommend-best", about, within, best, open),
+        None => message!("recommend-none", about, within, open),
     }
 }
 
 /// `within 2 h and US$ 5.00`.
 fn within(analysis: &Analysis, wishes: &Wishes) -> String {
     let time = wishes.deadline_seconds.map(format::duration);
-    let cost = wishes.most_cost.map(|most| most.to_string());
+    let cost = wishes.most_cost.map(|most| format::money(&most));
     let info = analysis.metric(metric::ENERGY_JOULES);
     let energy = wishes.most_joules.zip(info);
-    let energy =
-        energy.map(|(most, info)| format!("{} of {}", metric_value(info, most), info.label));
+    let energy = energy.map(|(most, info)| {
+        let energy = metric_value(info, most);
+        message!("recommend-energy", energy, label = info.label)
+    });
     let parts: Vec<String> = time.into_iter().chain(cost).chain(energy).collect();
-    format!("within {}", format::listed(&parts, 3))
+    message!("recommend-within", limits = format::listed(&parts, 3))
 }
 
 /// The cheapest under a deadline, the fastest under a limit of cost alone or without prices.
@@ -163,16 +163,18 @@ fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Opti
     let levels = Some(first.phrase()).filter(|levels| !levels.is_empty());
     let mut facts: Vec<String> = levels.into_iter().collect();
     facts.extend(first.mean(time).map(|mean| format::duration(mean.value)));
-    facts.extend(first.cost.as_ref().map(|cost| cost.mean.to_string()));
+    facts.extend(first.cost.as_ref().map(|cost| format::money(&cost.mean)));
     let energy = analysis.metric(metric::ENERGY_JOULES);
     let energy = energy.filter(|_| wishes.most_joules.is_some());
     let mean = energy.and_then(|info| Some((info, first.mean(&info.name)?.value)));
     facts.extend(mean.map(|(info, value)| metric_value(info, value)));
-    let word = if by_cost { "cheapest" } else { "fastest" };
     facts.push(match (among.len(), stability) {
-        (1, _) => "the only one".to_owned(),
-        (_, Some(share)) => format!("{word} in {} of resamplings", format::percent(share)),
-        (_, None) => format!("{word} by the means"),
+        (1, _) => message!("recommend-only"),
+        (_, Some(share)) => {
+            let share = format::percent(share);
+            message!("recommend-often", cost = by_cost, share)
+        }
+        (_, None) => message!("recommend-by-means", cost = by_cost),
     });
     Some(format!("{} ({})", first.label, facts.join(", ")))
 }

@@ -1,5 +1,6 @@
 //! Whether what the factors leave looks like noise, and what follows where it does not, in sentences.
 
+use messages::message;
 use model::RunId;
 use stats::{ResidualCheck, Residuals};
 
@@ -45,8 +46,7 @@ impl Checked {
 
 pub(crate) fn say(result: &mut Variation, rows: &[&Row], model: &Model) {
     let Some(checked) = &model.residuals else {
-        result.residuals =
-            "The model fit could not be checked: there are too few repetitions.".to_owned();
+        result.residuals = message!("residuals-unchecked");
         return;
     };
     let check = &checked.check;
@@ -55,46 +55,34 @@ pub(crate) fn say(result: &mut Variation, rows: &[&Row], model: &Model) {
     let mut wrong: Vec<String> = Vec::new();
     if !result.outliers.is_empty() {
         let names: Vec<String> = result.outliers.iter().map(RunId::to_string).collect();
-        wrong.push(format!("{} far from the other repetitions", are(&names)));
+        wrong.push(message!(
+            "residuals-far",
+            names = format::listed(&names, 4),
+            count = names.len()
+        ));
     }
     if checked.is_unequal() {
-        wrong.push("some scenarios vary much more than others".to_owned());
+        wrong.push(message!("residuals-unequal"));
     }
     if checked.is_heavy() {
-        wrong.push("residuals are skewed or heavy-tailed".to_owned());
+        wrong.push(message!("residuals-skewed"));
     }
     let few = checked.degrees_of_freedom < FEWEST;
     result.residuals_fine = (!few || !check.fine).then_some(check.fine);
     result.residuals = match check.fine {
-        true if few => {
-            "There are too few repetitions to check whether residuals look random.".to_owned()
+        true if few => message!("residuals-few"),
+        true => message!("residuals-fine"),
+        false => {
+            let and = |first: String, next: String| message!("residuals-and", first, next);
+            let wrong = wrong.into_iter().reduce(and).unwrap_or_default();
+            let follows = match (model.means.is_trimmed, checked.needs_robust_means()) {
+                (true, _) => "trimmed",
+                (false, true) => "too-few-to-trim",
+                (false, false) => "nothing",
+            };
+            message!("residuals-not-fine", wrong, follows)
         }
-        true => "Residuals fine: they look random.".to_owned(),
-        false => format!(
-            "Residuals not fine: {}. {}",
-            wrong.join(" and "),
-            what_follows(checked, model)
-        ),
     };
-}
-
-fn what_follows(checked: &Checked, model: &Model) -> &'static str {
-    match (model.means.is_trimmed, checked.needs_robust_means()) {
-        (true, _) => {
-            "Effects therefore compare trimmed means (Yuen), in which the most extreme fifth of each scenario's runs at either end does not count. Everything else includes all runs."
-        }
-        (false, true) => {
-            "All runs are included; the tests do not suppose equal spread, and intervals are as wide as the spread of their own scenarios makes them. Means that such runs do not decide need at least 10 repetitions of every scenario."
-        }
-        (false, false) => {
-            "All runs are included; the tests do not suppose equal spread, and intervals are as wide as the spread of their own scenarios makes them."
-        }
-    }
-}
-
-fn are(names: &[String]) -> String {
-    let verb = if names.len() == 1 { "is" } else { "are" };
-    format!("{} {verb}", format::listed(names, 4))
 }
 
 /// Where runs of the time lie far from their repetitions: what a mean cannot say.
@@ -107,7 +95,7 @@ pub(crate) fn medians(analysis: &Analysis) -> Option<String> {
         let value = |value: f64| metric_value(info, value);
         let interval = match found.median_interval {
             Some(i) => format::interval(i.low, i.high, value),
-            None => "without an interval".to_owned(),
+            None => message!("medians-no-interval"),
         };
         scenarios
             .contains(&scenario.number)
@@ -115,12 +103,11 @@ pub(crate) fn medians(analysis: &Analysis) -> Option<String> {
     });
     let said: Vec<String> = said.collect();
     (!said.is_empty()).then(|| {
-        format!(
-            "{} of {} runs {} far from the other repetitions. Means and their intervals depend on how many such runs each scenario happened to have; medians do not: {}.",
-            format::count(variation.outliers.len()),
-            format::count(variation.runs),
-            if variation.outliers.len() == 1 { "is" } else { "are" },
-            format::listed(&said, 6)
+        message!(
+            "medians",
+            outliers = variation.outliers.len(),
+            runs = variation.runs,
+            said = format::listed(&said, 6)
         )
     })
 }

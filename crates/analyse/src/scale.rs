@@ -3,7 +3,7 @@
 //! Ratios on the logarithmic scale are of geometric means. Where some levels vary much more than others, these may be in
 //! another order than the means: "b takes 2.5 times as long" beside "fastest: b".
 
-use stats::{CellMeans, Design, LevelPair, Observation, Scale, ScaleChoice, StatsError};
+use stats::{CellMeans, Design, LevelPair, Observation, StatsError};
 
 /// A difference that is less sure than this is no contradiction; it is a question of its own, not one of the study's.
 const SURE: f64 = 0.05;
@@ -38,12 +38,4 @@ pub(crate) fn contradicts(design: &Design, data: &[Observation]) -> Result<bool,
         };
         mean.value * log.value < 0.0 && mean.p().min(log.p()) < SURE
     }))
-}
-
-pub(crate) fn by_the_means() -> ScaleChoice {
-    ScaleChoice {
-        scale: Scale::Linear,
-        reason: "on the logarithmic scale levels would be in another order than their means"
-            .to_owned(),
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use messages::message;
 use model::goal::{Searched, SearchedTask};
 
 use crate::Input;
@@ -23,13 +24,13 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
     let short = found.tried.iter().filter(|one| one.is_short);
     let short: BTreeSet<u32> = short.map(|one| one.run.scenario).collect();
     let never = found.scenarios.saturating_sub(run.union(&short).count());
-    let mut sentences = vec![format!(
-        "Searched for `{}`: {} of {} runs were made, in {} of {} scenarios.",
-        found.goal,
-        format::count(table.runs.len()),
-        format::count(input.plan.runs.len()),
-        format::count(run.len()),
-        format::count(found.scenarios),
+    let mut sentences = vec![message!(
+        "search-counts",
+        goal = found.goal.to_string(),
+        made = table.runs.len(),
+        planned = input.plan.runs.len(),
+        run = run.len(),
+        scenarios = found.scenarios
     )];
     sentences.extend(
         found
@@ -40,10 +41,7 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
     sentences.extend(tried_short(&short, &run));
     sentences.push(why(found));
     if never > 0 {
-        sentences.push(format!(
-            "{} never run: that they are no better is predicted from the others, not measured. Everything else in this report holds for the scenarios that were run.",
-            format::counted(never, "scenario was", "scenarios were")
-        ));
+        sentences.push(message!("search-never", scenarios = never));
     }
     sentences
 }
@@ -54,47 +52,25 @@ fn of_task(task: &SearchedTask, is_over: bool, run: &BTreeSet<u32>) -> String {
         task => format!("{task}: "),
     };
     let Some(chosen) = task.chosen else {
-        return format!("{about}no scenario was found that keeps the limits.");
+        return message!("search-no-choice", about);
     };
-    if !run.contains(&chosen) {
-        return format!(
-            "{about}C{chosen} is the best so far by the beginning of a run alone: no whole run confirms it yet; `bancada run` with the same goal goes on."
-        );
+    let is_confirmed = run.contains(&chosen);
+    let chosen = format!("C{chosen}");
+    if !is_confirmed {
+        return message!("search-unconfirmed", about, chosen);
     }
     let probability = format::percent(task.probability);
     match task.probability >= SURE {
-        true => format!(
-            "{about}C{chosen} is the one to choose: it is within 5 % of the best with a probability of {probability}, as the model of the search sees it."
-        ),
-        false => {
-            let more = match is_over {
-                true => "every run that the study allows was made",
-                false => "`bancada run` with the same goal goes on",
-            };
-            format!(
-                "{about}C{chosen} is the best so far, not settled: within 5 % of the best with a probability of {probability}; {more}."
-            )
-        }
+        true => message!("search-settled", about, chosen, probability),
+        false => message!("search-so-far", about, chosen, probability, over = is_over),
     }
 }
 
 /// Scenarios of which beginnings were carried out, and those that were run whole.
 fn tried_short(short: &BTreeSet<u32>, run: &BTreeSet<u32>) -> Option<String> {
     let whole = short.intersection(run).count();
-    let only = match short.len() - whole {
-        0 => String::new(),
-        others => format!(
-            " Of the other {} only predictions are known, which are not part of the tables.",
-            format::count(others)
-        ),
-    };
-    (!short.is_empty()).then(|| {
-        format!(
-            "{} tried by the beginning of a run, from which the whole is predicted; {} of them also whole.{only}",
-            format::counted(short.len(), "scenario was", "scenarios were"),
-            format::count(whole),
-        )
-    })
+    let others = short.len() - whole;
+    (!short.is_empty()).then(|| message!("search-short", scenarios = short.len(), whole, others))
 }
 
 fn why(found: &Searched) -> String {
@@ -105,11 +81,11 @@ fn why(found: &Searched) -> String {
             .filter(|one| one.why.starts_with(word))
             .count()
     };
-    format!(
-        "{} chosen to see every level early, {} because the scenario could be the best, {} to learn where least was known; search.json has the reason of each.",
-        format::counted(starting("to see"), "run was", "runs were"),
-        format::count(starting("best with")),
-        format::count(starting("to learn"))
+    message!(
+        "search-why",
+        levels = starting("to see"),
+        best = starting("best with"),
+        learn = starting("to learn")
     )
 }
 

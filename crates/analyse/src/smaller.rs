@@ -1,5 +1,6 @@
 //! A study run at a reduced scale: what a reader must know before any number.
 
+use messages::message;
 use model::Study;
 use model::study::{Scale, ScaleChange};
 use serde::Serialize;
@@ -29,10 +30,7 @@ fn sentence(study: &Study, scale: &Scale) -> String {
         true => String::new(),
         false => format!(": {}", changes.join(", ")),
     };
-    format!(
-        "Run at scale `{}`{changes}. Times and costs are those of these runs, not of the full study.",
-        scale.name
-    )
+    message!("scale-run", name = scale.name, changes)
 }
 
 /// Fields of the study and its workload; whatever else is changed is a factor.
@@ -49,17 +47,14 @@ const FIELDS: [&str; 7] = [
 fn said(study: &Study, change: &ScaleChange) -> String {
     let ScaleChange { what, from, to } = change;
     if study.factor(what).is_some() || !FIELDS.contains(&what.as_str()) {
-        return format!("{what}: {to} only");
+        return message!("scale-only", what, to);
     }
-    let name = match what.as_str() {
-        "held_out" => "held-out images",
-        "image" => "image side",
-        other => other,
-    };
+    let is_images = matches!(what.as_str(), "images" | "held_out");
+    let what = messages::named("field", what).unwrap_or(what);
     match from {
-        Some(from) if from.parse::<f64>().is_ok() => format!("{name} {to} (of {from})"),
-        Some(from) => format!("{name} {to} (instead of {from})"),
-        None if matches!(what.as_str(), "images" | "held_out") => format!("{name} {to} (of all)"),
-        None => format!("{name} {to}"),
+        Some(from) if from.parse::<f64>().is_ok() => message!("scale-of", what, to, from),
+        Some(from) => message!("scale-instead", what, to, from),
+        None if is_images => message!("scale-of-all", what, to),
+        None => message!("scale-now", what, to),
     }
 }

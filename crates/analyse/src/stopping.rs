@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use messages::{message, word};
 use model::{Plan, Role, RunId, Until, UntilRule};
-use predict::sequential::{Repetition, State, Stopping};
+use predict::sequential::{Repetition, State, Stopping, Why};
 use serde::Serialize;
 
 use crate::table::{Row, Table};
@@ -89,7 +90,7 @@ pub(crate) fn stopping(table: &Table, plan: &Plan, time: Option<usize>) -> Optio
                 repetitions: done.count(),
                 why: match state {
                     State::Open { .. } => None,
-                    State::Stopped(why) => Some(why.words()),
+                    State::Stopped(why) => Some(why_words(why)),
                 },
             });
             if let State::Open { repetitions } = state {
@@ -104,6 +105,16 @@ pub(crate) fn stopping(table: &Table, plan: &Plan, time: Option<usize>) -> Optio
     Some(facts)
 }
 
+fn why_words(why: Why) -> &'static str {
+    match why {
+        Why::Precise { .. } => word!("stopped-precise"),
+        Why::Behind => word!("stopped-behind"),
+        Why::Settled => word!("stopped-settled"),
+        Why::Failed => word!("stopped-failed"),
+        Why::Maximum => word!("stopped-maximum"),
+    }
+}
+
 fn sentences(facts: &StoppingFacts, until: &Until, table: &Table) -> Vec<String> {
     let StoppingFacts {
         minimum,
@@ -112,17 +123,18 @@ fn sentences(facts: &StoppingFacts, until: &Until, table: &Table) -> Vec<String>
         ..
     } = facts;
     let rule = match until.rule {
-        UntilRule::Within { percent } => format!(
-            "the interval of its {} was within ±{percent} %",
-            until.metric.as_deref().unwrap_or("time")
-        ),
-        UntilRule::Decided => format!(
-            "the {} choice of its task was settled",
-            match until.metric.as_deref() {
-                Some(model::run::metric::COST) => "cheapest",
-                _ => "fastest",
-            }
-        ),
+        UntilRule::Within { percent } => {
+            let metric = match until.metric.as_deref() {
+                None | Some("time") => word!("noun-time"),
+                Some(metric) => metric,
+            };
+            let percent = messages::number(&percent.to_string());
+            message!("stopping-within", metric, percent)
+        }
+        UntilRule::Decided => {
+            let cost = until.metric.as_deref() == Some(model::run::metric::COST);
+            message!("stopping-decided", cost)
+        }
     };
     let counts = facts.scenarios.iter().map(|one| one.repetitions);
     let runs: usize = counts.clone().sum();
@@ -131,11 +143,11 @@ fn sentences(facts: &StoppingFacts, until: &Until, table: &Table) -> Vec<String>
     let many = counts.max().unwrap_or(0);
     let repetitions = match few == many {
         true => few.to_string(),
-        false => format!("{few} to {many}"),
+        false => message!("stopping-from-to", few, many),
     };
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in &facts.scenarios {
-        let why = one.why.unwrap_or("not finished");
+        let why = one.why.unwrap_or(word!("stopped-not"));
         reasons
             .entry(why)
             .or_default()
@@ -143,18 +155,25 @@ fn sentences(facts: &StoppingFacts, until: &Until, table: &Table) -> Vec<String>
     }
     let reasons = reasons.iter().map(|(why, scenarios)| {
         let names = format::listed(scenarios, 5);
-        format!("{} {why} ({names})", scenarios.len())
+        message!("stopping-scenarios", count = scenarios.len(), why, names)
     });
     let reasons: Vec<String> = reasons.collect();
     let each = 100.0 * (1.0 - table.confidence());
     vec![
-        format!(
-            "Each scenario was repeated until {rule}, {minimum} times at least and {maximum} at most: {repetitions} repetitions, {runs} of {planned} runs. Scenarios: {}.",
-            reasons.join("; ")
+        message!(
+            "stopping-rule",
+            rule,
+            minimum,
+            maximum,
+            repetitions,
+            runs,
+            planned,
+            reasons = reasons.join("; ")
         ),
-        format!(
-            "Stopping by the data would make intervals too narrow: all error rates are divided by the {looks} moments at which a scenario could stop (Bonferroni), so each interval is computed at {} % to hold at 95 %.",
-            format::significant(100.0 - each, 4)
+        message!(
+            "stopping-corrected",
+            looks,
+            confidence = format::significant(100.0 - each, 4)
         ),
     ]
 }

@@ -1,5 +1,6 @@
 //! A metric along a numeric factor: seconds per image against batch, and where it does not fit.
 
+use messages::word;
 use model::run::metric;
 use serde::Serialize;
 
@@ -61,14 +62,14 @@ pub enum CellState {
 impl CellState {
     pub fn words(self) -> &'static str {
         match self {
-            CellState::Measured => "measured",
-            CellState::OutOfMemory => "out of memory",
-            CellState::TimedOut => "timed out",
-            CellState::Failed => "failed",
-            CellState::Interrupted => "interrupted",
-            CellState::NotMeasurable => "not measurable",
-            CellState::NotRun => "not run",
-            CellState::LeftOut => "excluded",
+            CellState::Measured => word!("cell-measured"),
+            CellState::OutOfMemory => word!("cell-out-of-memory"),
+            CellState::TimedOut => word!("cell-timed-out"),
+            CellState::Failed => word!("cell-failed"),
+            CellState::Interrupted => word!("cell-interrupted"),
+            CellState::NotMeasurable => word!("cell-not-measurable"),
+            CellState::NotRun => word!("cell-not-run"),
+            CellState::LeftOut => word!("cell-excluded"),
         }
     }
 

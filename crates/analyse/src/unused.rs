@@ -1,6 +1,7 @@
 //! Wasted spend: rounding, attempts without a result; and, separately, what is
 //! overhead and what is expected to be lost.
 
+use messages::message;
 use model::money::LineKind;
 use model::run::{Origin, phase};
 use model::{Bill, BillLine, BillingRule, Money, Price, RunRecord, Shared};
@@ -12,6 +13,7 @@ use crate::lists::entry;
 use crate::scenarios::phase_place;
 use crate::table::Table;
 use crate::words::format;
+use crate::words::names::phase_words;
 
 /// Of one environment, in the study's currency.
 #[derive(Debug, Clone, Serialize)]
@@ -255,7 +257,7 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
         if share >= least {
             let (share, what) = (format::percent(share), what());
             let environment = &unused.environment;
-            said.push(format!("{share} of the cost in {environment} is {what}."));
+            said.push(message!("unused-share", share, environment, what));
         }
     };
     if let Some(rule) = rule {
@@ -263,24 +265,26 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
             rounding_words(unused, rule)
         });
     }
-    say(shares.idle, LEAST_UNUSED, &|| {
-        "idle time of the machine between runs".to_owned()
-    });
-    say(shares.in_vain, LEAST_UNUSED, &|| {
-        "for attempts without a result: failed, interrupted or re-run".to_owned()
-    });
+    say(shares.idle, LEAST_UNUSED, &|| message!("unused-idle"));
+    say(shares.in_vain, LEAST_UNUSED, &|| message!("unused-in-vain"));
     say(unused.not_work_share, LEAST_NOT_WORK, &|| {
         let mut largest: Vec<&PhaseCost> = unused.not_work.iter().collect();
         largest.sort_by(|a, b| b.share.total_cmp(&a.share));
         let named = largest.iter().filter(|phase| phase.share >= LEAST_UNUSED);
         let named: Vec<String> = named
-            .map(|phase| format!("{} {}", phase.phase, format::percent(phase.share)))
+            .map(|part| {
+                format!(
+                    "{} {}",
+                    phase_words(&part.phase),
+                    format::percent(part.share)
+                )
+            })
             .collect();
         let named = match named.is_empty() {
             true => String::new(),
             false => format!(" ({})", format::listed(&named, 3)),
         };
-        format!("overhead outside the work itself{named}: longer runs would reduce this share")
+        message!("unused-not-work", named)
     });
     said
 }
@@ -288,25 +292,27 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
 fn rounding_words(unused: &Unused, rule: &BillingRule) -> String {
     let seconds = |seconds: u32| match seconds {
         // As bills say it.
-        0..=120 => format!("{seconds} s"),
+        0..=120 => format!("{seconds} {}", format::Unit::new("s", 1.0).name),
         _ => format::duration(f64::from(seconds)),
     };
     let mut parts = Vec::new();
     if !unused.rounding.amount.is_zero() {
-        parts.push(format!("rounding up to {}", seconds(rule.step_seconds)));
+        parts.push(message!(
+            "unused-rounding",
+            step = seconds(rule.step_seconds)
+        ));
     }
     if !unused.minimum.amount.is_zero() {
-        parts.push(format!("the minimum of {}", seconds(rule.minimum_seconds)));
+        let minimum = seconds(rule.minimum_seconds);
+        parts.push(message!("unused-minimum", minimum));
     }
-    let advice = match (
+    let parts = format::listed(&parts, 2);
+    match (
         rule.is_shared(),
         rule.step_seconds.max(rule.minimum_seconds),
     ) {
-        (true, _) => "the rental as a whole is short compared with that",
-        (false, 0..=1) => "runs last only a few seconds",
-        (false, _) => {
-            "share one machine between the runs (rental = \"study\"), or choose a provider with a shorter increment or minimum"
-        }
-    };
-    format!("{}: {advice}", parts.join(" and "))
+        (true, _) => message!("unused-rental-is-short", parts),
+        (false, 0..=1) => message!("unused-runs-are-short", parts),
+        (false, _) => message!("unused-share-machine", parts),
+    }
 }

@@ -1,10 +1,11 @@
 //! What explains a metric: its variation by factor, asked as one family of questions per study.
 
+use messages::{message, word};
 use model::design::AliasTable;
 use model::{RunSequence, Study};
 use stats::{
-    Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, ScaleChoice, Source,
-    StatsError,
+    Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, ScaleChoice,
+    ScaleReason, Source, StatsError,
 };
 
 use crate::assumptions;
@@ -83,9 +84,11 @@ fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
         model: None,
     };
     if let Some(few) = percentiles::too_few(&info.name, fitted.rows.iter().copied()) {
-        fitted.result.problem = Some(format!(
-            "The {} needs at least {} requests per run, and there are runs with {}: it is not tested.",
-            info.label, few.needed, few.requests
+        fitted.result.problem = Some(message!(
+            "variation-too-few-requests",
+            label = info.label,
+            needed = few.needed,
+            requests = few.requests
         ));
         return fitted;
     }
@@ -99,13 +102,11 @@ fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
     match model(table, column, &fitted.rows, factors, &mut fitted.result) {
         Ok(model) => fitted.model = Some(model),
         Err(StatsError::NoRepetitions) => {
-            fitted.result.problem = Some(format!(
-                "Every combination has one result, so differences in the {} cannot be distinguished from noise: use at least 3 repetitions.",
-                info.label
-            ));
+            fitted.result.problem = Some(message!("variation-no-repetitions", label = info.label));
         }
         Err(error) => {
-            fitted.result.problem = Some(format!("The variation could not be analysed: {error}."));
+            let error = error.to_string();
+            fitted.result.problem = Some(message!("variation-failed", error));
         }
     }
     fitted
@@ -124,10 +125,13 @@ fn model(
     };
     let mut choice = choose_scale(&table.columns[column], &design, &raw);
     if choice.scale == Scale::Logarithmic && scale::contradicts(&design, &raw)? {
-        choice = scale::by_the_means();
+        choice = ChosenScale {
+            scale: Scale::Linear,
+            why: message!("scale-order"),
+        };
     }
     result.scale = choice.scale;
-    result.scale_reason = choice.reason;
+    result.scale_reason = choice.why;
     let value = |value: f64| match choice.scale {
         Scale::Linear => value,
         Scale::Logarithmic => value.ln(),
@@ -320,30 +324,68 @@ fn nothing_to_explain(
     let values: Vec<f64> = rows.iter().filter_map(|r| r.values[column]).collect();
     let first = *values.first()?;
     if factors.is_empty() {
-        let advice = match study.factors.iter().any(|factor| factor.levels.len() > 1) {
-            true => "",
-            false => ": give a factor at least two levels",
-        };
-        return Some(format!(
-            "Only one combination of levels has results, so there is nothing to compare the {} with{advice}.",
-            info.label
+        let advice = study.factors.iter().all(|factor| factor.levels.len() < 2);
+        return Some(message!(
+            "variation-one-combination",
+            label = info.label,
+            advice
         ));
     }
     if values.len() < 2 || values.iter().all(|v| *v == first) {
         let value = metric_value(info, first);
-        return Some(format!("The {} is {value} in every run.", info.label));
+        return Some(message!("variation-constant", label = info.label, value));
     }
     None
 }
 
-fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> ScaleChoice {
-    let linear = |reason: String| ScaleChoice {
+struct ChosenScale {
+    scale: Scale,
+    /// The end of a sentence.
+    why: String,
+}
+
+fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> ChosenScale {
+    let linear = |why: String| ChosenScale {
         scale: Scale::Linear,
-        reason,
+        why,
     };
-    match info.unit.as_str() {
-        "%" => linear("percentages are compared in points".to_owned()),
-        _ => stats::choose_scale(design, data).unwrap_or_else(|error| linear(error.to_string())),
+    if info.unit == "%" {
+        return linear(word!("variation-points").to_owned());
+    }
+    match stats::choose_scale(design, data) {
+        Ok(choice) => ChosenScale {
+            scale: choice.scale,
+            why: scale_words(&choice),
+        },
+        Err(error) => linear(error.to_string()),
+    }
+}
+
+fn scale_words(choice: &ScaleChoice) -> String {
+    let signed = |gain: f64| {
+        let plain = messages::number(&format!("{gain:.1}"));
+        if gain < 0.0 {
+            plain
+        } else {
+            format!("+{plain}")
+        }
+    };
+    match choice.reason {
+        ScaleReason::NotPositive => message!("scale-not-positive"),
+        ScaleReason::Spans { ratio } => {
+            let ratio = messages::number(&format!("{ratio:.3}"));
+            let undecided = choice.scale == Scale::Logarithmic;
+            message!("scale-spans", ratio, undecided)
+        }
+        ScaleReason::Narrow { range } => {
+            let percent = messages::number(&format!("{:.2}", 100.0 * range));
+            message!("scale-narrow", percent)
+        }
+        ScaleReason::LogarithmsFitExactly => message!("scale-exact"),
+        ScaleReason::Multiplicative { gain } => {
+            message!("scale-multiplicative", gain = signed(gain))
+        }
+        ScaleReason::NoBetter { gain } => message!("scale-no-better", gain = signed(gain)),
     }
 }
 
@@ -418,7 +460,7 @@ fn terms(
         let name = |factor: usize| fit.factors[factor].name.clone();
         if let Some(term) = found.iter_mut().find(|t| t.factors == [name(factor)]) {
             let (name, by) = (name(factor), name(by));
-            term.sentence = Some(format!("{name} acts in opposite ways, by {by}: {sentence}"));
+            term.sentence = Some(message!("effect-opposite", factor = name, by, sentence));
             term.reversed_by = Some(by);
         }
     }
@@ -447,8 +489,8 @@ fn together(fit: &Fit, factors: &[usize], answer: Option<&Answer>) -> Judged {
             (Verdict::Different, Some(said))
         }
         (Some(answer), _) if answer.is_yes => {
-            let said = "three or more factors act together: compare scenarios, not levels";
-            (Verdict::Different, Some(said.to_owned()))
+            let said = word!("effect-three-factors").to_owned();
+            (Verdict::Different, Some(said))
         }
         _ => (Verdict::Inconclusive, None),
     };

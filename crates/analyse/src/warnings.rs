@@ -1,5 +1,6 @@
 //! Warnings of many runs in a few lines.
 
+use messages::message;
 use model::Warning;
 
 use crate::analysis::{WarnedRun, WarningGroup};
@@ -69,62 +70,67 @@ impl Subject {
 const LIMIT_UNMET: &str = "limit-unmet";
 
 fn group_text(group: &WarningGroup, all_runs: usize) -> String {
-    let counts = match group.kind.as_str() {
-        LIMIT_UNMET => "excluded from every conclusion",
-        _ => "flagged but included",
-    };
-    format!("{} ({counts})", who_and_what(group, all_runs))
+    let counted = group.kind != LIMIT_UNMET;
+    let Said { who, text } = who_and_what(group, all_runs);
+    message!("warned-one", run = who, text, counted)
 }
 
-fn who_and_what(group: &WarningGroup, all_runs: usize) -> String {
+struct Said {
+    who: String,
+    text: String,
+}
+
+fn who_and_what(group: &WarningGroup, all_runs: usize) -> Said {
     let Some(first) = group.runs.first() else {
-        return String::new();
+        return Said {
+            who: String::new(),
+            text: String::new(),
+        };
     };
-    if group.runs.len() == 1 {
-        return format!("{}: {}", first.run, first.text);
+    let said = |who: String| Said {
+        who,
+        text: first.text.clone(),
+    };
+    let (run, runs) = (first.run.to_string(), group.runs.len());
+    if runs == 1 {
+        return said(run);
     }
     let alike = group.runs.iter().all(|r| r.text == first.text);
-    let who = if group.runs.len() == all_runs {
-        format!("all {all_runs} runs")
+    let who = if runs == all_runs {
+        message!("warned-all", runs)
     } else {
         let names: Vec<String> = group.runs.iter().map(|r| r.run.to_string()).collect();
         format::listed(&names, 3)
     };
     match alike {
-        true => format!("{who}: {}", first.text),
+        true => said(who),
         false if EACH_TEXT.contains(&group.kind.as_str()) => each_text(group),
-        false if group.runs.len() == all_runs => {
-            format!("{who}, for example {}: {}", first.run, first.text)
-        }
-        false => format!(
-            "{} runs ({who}), for example {}: {}",
-            group.runs.len(),
-            first.run,
-            first.text
-        ),
+        false if runs == all_runs => said(message!("warned-example", who, run)),
+        false => said(message!("warned-some-example", runs, who, run)),
     }
 }
 
 /// Not said of a run alone: one example would hide the others.
 const EACH_TEXT: [&str; 3] = ["not-verified", "computes-otherwise", LIMIT_UNMET];
 
-fn each_text(group: &WarningGroup) -> String {
+fn each_text(group: &WarningGroup) -> Said {
     let mut texts: Vec<(&str, usize)> = Vec::new();
     for warned in &group.runs {
         let text = warned.text.as_str();
         entry(&mut texts, |(known, _)| *known == text, || (text, 0)).1 += 1;
     }
-    let said = texts.iter().take(MOST_TEXTS);
-    let mut said: Vec<String> = said
-        .map(|(text, runs)| format!("{}: {text}", format::counted(*runs, "run", "runs")))
-        .collect();
+    let who = |runs: usize| message!("warned-runs", runs);
+    let mut said = texts.iter().take(MOST_TEXTS);
+    let (text, runs) = said.next().copied().unwrap_or_default();
+    let mut parts = vec![text.to_owned()];
+    parts.extend(said.map(|(text, runs)| format!("{}: {text}", who(*runs))));
     if texts.len() > MOST_TEXTS {
-        said.push(format!(
-            "and {} more",
-            format::count(texts.len() - MOST_TEXTS)
-        ));
+        parts.push(message!("warned-more", more = texts.len() - MOST_TEXTS));
     }
-    said.join("; ")
+    Said {
+        who: who(runs),
+        text: parts.join("; "),
+    }
 }
 
 const MOST_TEXTS: usize = 4;

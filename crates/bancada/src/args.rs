@@ -24,6 +24,7 @@ use workloads::models::InputWish;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use messages::Language;
 use model::Until;
 use report::{ExportFormat, ExportTable};
 
@@ -49,6 +50,8 @@ pub(crate) use self::time::{Exported as TimeExport, TimeArgs};
 pub(crate) use self::ui::UiArgs;
 pub(crate) use self::watch::WatchArgs;
 pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
+
+use crate::exit::{CommandResult, Failure};
 
 /// Measure how long a neural network takes to train or serve, and what it costs
 ///
@@ -186,8 +189,36 @@ impl ShellArg {
     }
 }
 
+/// What people read; names of columns and keys are English.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LanguageArgs {
+    /// Language of results and reports: en, pt, es or ru [default: BANCADA_LANG, otherwise en]
+    #[arg(long, value_name = "LANGUAGE")]
+    lang: Option<Language>,
+}
+
+impl LanguageArgs {
+    /// Not that of LANG: what scripts read must not depend on who starts them.
+    pub(crate) fn chosen(&self) -> Result<Language, Failure> {
+        let variable = || std::env::var("BANCADA_LANG").ok().filter(|v| !v.is_empty());
+        match (self.lang, variable()) {
+            (Some(language), _) => Ok(language),
+            (None, None) => Ok(Language::English),
+            (None, Some(text)) => text
+                .parse::<Language>()
+                .map_err(|wrong| Failure::wrong_arguments(format!("BANCADA_LANG: {wrong}"))),
+        }
+    }
+
+    pub(crate) fn scope(&self, work: impl FnOnce() -> CommandResult) -> CommandResult {
+        self.chosen()?.scope(work)
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     /// The study file
     pub(crate) study: PathBuf,
     /// Folder of the results [default: results/NAME next to the study file]
@@ -361,6 +392,8 @@ impl ResultsArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     /// Recommend the cheapest scenario whose run takes no longer, such as 2h
     #[arg(long, value_name = "TIME", value_parser = plan::duration_seconds)]
     pub(crate) deadline: Option<f64>,
@@ -430,6 +463,8 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
     #[command(flatten)]
+    pub(crate) language: LanguageArgs,
+    #[command(flatten)]
     pub(crate) criteria: CriteriaArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
@@ -443,6 +478,8 @@ pub(crate) struct ReportArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
     #[arg(long, short, value_parser = export_formats(), default_value = report::FORMATS[0].name)]

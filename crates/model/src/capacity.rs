@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use messages::{message, number, word};
 use serde::{Deserialize, Serialize};
 
 use crate::study::Limits;
@@ -64,7 +65,9 @@ impl UnmetLimit {
     pub fn asked(&self) -> String {
         match self {
             UnmetLimit::Cores { asked, .. } | UnmetLimit::PartOfCore { asked, .. } => cores(*asked),
-            UnmetLimit::Memory { asked_bytes, .. } => format!("{} of memory", size(*asked_bytes)),
+            UnmetLimit::Memory { asked_bytes, .. } => {
+                message!("warn-limit-memory", size = size(*asked_bytes))
+            }
         }
     }
 
@@ -76,7 +79,8 @@ impl UnmetLimit {
             UnmetLimit::Memory { has_bytes, .. } => {
                 // As the machine is described elsewhere, beside the unit that studies are written in.
                 let gib = (*has_bytes as f64 / f64::from(1 << 30) * 10.0).round() / 10.0;
-                format!("{} ({gib} GiB)", size(*has_bytes))
+                let gib = number(&gib.to_string());
+                format!("{} ({gib} {})", size(*has_bytes), word!("unit-GiB"))
             }
         }
     }
@@ -85,33 +89,33 @@ impl UnmetLimit {
 impl fmt::Display for UnmetLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (asked, available) = (self.asked(), self.available());
-        match self {
-            UnmetLimit::Cores { .. } | UnmetLimit::Memory { .. } => write!(
-                f,
-                "{asked} requested, but the machine of the run has {available}"
-            ),
-            UnmetLimit::PartOfCore { reason, .. } => write!(
-                f,
-                "{asked} requested, but only {available} could be enforced ({reason})"
-            ),
-        }
+        f.write_str(&match self {
+            UnmetLimit::Cores { .. } | UnmetLimit::Memory { .. } => {
+                message!("warn-limit-machine", asked, available)
+            }
+            UnmetLimit::PartOfCore { reason, .. } => {
+                message!("warn-limit-enforced", asked, available, reason)
+            }
+        })
     }
 }
 
 fn cores(count: f64) -> String {
     let count = (count * 100.0).round() / 100.0;
-    match count == 1.0 {
-        true => "1 core".to_owned(),
-        false => format!("{count} cores"),
+    let value = number(&count.to_string());
+    match count.fract() == 0.0 && count >= 1.0 {
+        true => message!("level-cores", value, number = count as u64),
+        // Part of a core has the genitive of few, where a language has one.
+        false => message!("level-cores", value, number = "few"),
     }
 }
 
 fn size(bytes: u64) -> String {
     match bytes {
-        0..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        0..1_000_000_000 => format!("{} {}", bytes / 1_000_000, word!("unit-MB")),
         _ => {
             let tenths = (bytes as f64 / 1e8).round() / 10.0;
-            format!("{tenths} GB")
+            format!("{} {}", number(&tenths.to_string()), word!("unit-GB"))
         }
     }
 }

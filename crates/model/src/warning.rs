@@ -1,94 +1,70 @@
 //! What a reader must know before relying on a number. The text says what happened and what to do.
 
+use std::fmt;
+
+use messages::{message, number};
 use serde::{Deserialize, Serialize};
 
 use crate::capacity::UnmetLimit;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
     /// Others used the machine while the run was in progress.
-    #[error(
-        "other programs used {others_cores:.1} of {cores:.0} cores: close them, or repeat more often"
-    )]
     MachineBusy { others_cores: f64, cores: f64 },
     /// The run had work for more cores than it got.
-    #[error(
-        "got {got:.1} of {asked:.1} cores (the machine was busy): repeat it on a quiet machine"
-    )]
     FewerCores { got: f64, asked: f64 },
     /// The hypervisor gave the time to other guests.
-    #[error(
-        "the hypervisor gave {percent:.0} % of the time to other guests: repeat, or take a dedicated machine"
-    )]
     Stolen { percent: f64 },
     /// The CPU ran below its speed (thermal or power limit).
-    #[error("the CPU was throttled ({detail}): let it cool, or check its power limit")]
     Throttled { detail: String },
     /// A limit was enforced in a weaker way than a cgroup would.
-    #[error("{asked} was enforced by {by} ({reason})")]
     LimitsWeak {
         asked: String,
         by: String,
         reason: String,
     },
     /// A limit was not what was requested: nothing is concluded from the run.
-    #[error("{unmet}")]
     LimitUnmet { unmet: UnmetLimit },
     /// A log pattern of the study found nothing in the whole log.
-    #[error("the log pattern `{pattern}` matched no line: compare it with log.txt")]
     PatternUnmatched { pattern: String },
     /// A log pattern found texts where numbers belong.
-    #[error("the log pattern `{pattern}` captured `{first}`, which is not a usable number ({}): check its groups", counted(*.lines, "line", "lines"))]
     PatternNotANumber {
         pattern: String,
         lines: u64,
         first: String,
     },
     /// Samples came later than requested.
-    #[error(
-        "samples every {asked_seconds} s were requested but were up to {worst_seconds:.2} s apart: use a longer interval"
-    )]
     SamplesLate {
         asked_seconds: f64,
         worst_seconds: f64,
     },
     /// A metric that a workload reported and that was not taken.
-    #[error("{}", refused(.name))]
     MetricRefused { name: String },
     /// More was reported than is kept.
-    #[error("only the first {kept} are kept, and {left_out} more were reported: report less often")]
     EventsCut {
         /// `64 MB of events`.
         kept: String,
         left_out: u64,
     },
     /// Lines of the event file that are not events.
-    #[error("{}, the first: {first}", counted(*.lines, "line of the event file is not an event and was ignored", "lines of the event file are not events and were ignored"))]
     BadEvents { lines: u64, first: String },
     /// The run swapped: its times are the disk's.
-    #[error("{} MB went to swap: give it more memory", .bytes / 1_000_000)]
     Swapped { bytes: u64 },
     /// The process ended but left others behind, which were ended.
-    #[error("left {}: wait for child processes before exiting", counted(u64::from(*.processes), "process running, which was ended", "processes running, which were ended"))]
     LeftBehind { processes: u32 },
     /// Processes of the run that could not be ended.
-    #[error("{} of the run could not be ended and may still be running: end them manually, then re-run the runs after this one", counted(u64::from(*.processes), "process", "processes"))]
     StillRunning { processes: u32 },
     /// The governor does not hold the CPU at its full speed.
-    #[error("the CPU governor is `{governor}`: set `performance` for repeatable times")]
     Governor { governor: String },
     /// The loss stopped being a number, from this epoch on where epochs tell it.
-    #[error("the loss was NaN {} and is omitted: lower the learning rate, or check the data", epoch.map_or("at the end".to_owned(), |e| format!("from epoch {e} on")))]
     Diverged {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         epoch: Option<u32>,
     },
     /// The bill could not be said in the study's currency.
-    #[error("no exchange rate from {from} to {to}: add one under [[rates]]")]
     NoRate { from: String, to: String },
     /// Nobody has shown that this framework computes the same as the others.
-    #[error("{framework} was not verified to train the same {network} as the others{}", .cannot.as_ref().map_or(" before it ran: run bancada verify --study FILE first".to_owned(), |cannot| format!(": {cannot}")))]
     NotVerified {
         framework: String,
         network: String,
@@ -97,43 +73,30 @@ pub enum Warning {
         cannot: Option<String>,
     },
     /// It was shown that it does not.
-    #[error(
-        "{framework} does not compute the same {network} as the others, from layer `{layer}` on: do not compare its losses"
-    )]
     ComputesOtherwise {
         framework: String,
         network: String,
         layer: String,
     },
     /// Images of every epoch that were not trained on.
-    #[error("{images} of {of} images of every epoch were skipped: {why}")]
     ImagesLeftOut { images: u32, of: u32, why: String },
     /// The trained network could not be written for other programs.
-    #[error("the trained model has no model.onnx: {reason}")]
     NoOnnx { reason: String },
     /// The figures of a load tell about the client that sent it.
-    #[error("the client, not the server, was the bottleneck: {reason}")]
     ClientLimited { reason: String },
     /// Requests of a load that were not answered well.
-    #[error(
-        "{failed} of {requests} requests failed and are excluded from latencies, the first: {first}"
-    )]
     FailedRequests {
         failed: u64,
         requests: u64,
         first: String,
     },
     /// What was made at a provider was not wholly deleted again.
-    #[error(
-        "the endpoint `{endpoint}` in {region} MAY STILL EXIST AND COST MONEY ({why}): aws sagemaker delete-endpoint --region {region} --endpoint-name {endpoint}"
-    )]
     EndpointLeft {
         endpoint: String,
         region: String,
         why: String,
     },
     /// The program is not the one that earlier runs ran, or did not stay the same.
-    #[error("inputs differ from those of earlier runs: {}; compare only runs with the same inputs, or re-run all with --redo-changed", .files.join(", "))]
     InputsChanged {
         /// Each with its version and an earlier one.
         files: Vec<String>,
@@ -148,18 +111,128 @@ impl Warning {
     }
 }
 
-fn refused(name: &str) -> String {
-    match name.trim().is_empty() {
-        true => "a metric without a name was reported and ignored: give it a name".to_owned(),
-        false => format!(
-            "the reported metric `{name}` was ignored: the name is Bancada's own, too long, or one too many; use a different one"
-        ),
+/// What happened and what to do, in the language of the scope.
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
     }
 }
 
-fn counted(count: u64, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
+/// So many digits after the point.
+fn digits(value: f64, places: usize) -> String {
+    number(&format!("{value:.places$}"))
+}
+
+impl Warning {
+    fn text(&self) -> String {
+        match self {
+            Warning::MachineBusy {
+                others_cores,
+                cores,
+            } => {
+                let (others, cores) = (digits(*others_cores, 1), digits(*cores, 0));
+                message!("warn-machine-busy", others, cores)
+            }
+            Warning::FewerCores { got, asked } => {
+                let (got, asked) = (digits(*got, 1), digits(*asked, 1));
+                message!("warn-fewer-cores", got, asked)
+            }
+            Warning::Stolen { percent } => {
+                message!("warn-stolen", percent = digits(*percent, 0))
+            }
+            Warning::Throttled { detail } => message!("warn-throttled", detail),
+            Warning::LimitsWeak { asked, by, reason } => {
+                message!("warn-limits-weak", asked, by, reason)
+            }
+            Warning::LimitUnmet { unmet } => unmet.to_string(),
+            Warning::Governor { governor } => message!("warn-governor", governor),
+            Warning::SamplesLate {
+                asked_seconds,
+                worst_seconds,
+            } => {
+                let asked = number(&asked_seconds.to_string());
+                message!(
+                    "warn-samples-late",
+                    asked,
+                    worst = digits(*worst_seconds, 2)
+                )
+            }
+            Warning::Swapped { bytes } => {
+                let megabytes = (bytes / 1_000_000).to_string();
+                message!("warn-swapped", megabytes)
+            }
+            Warning::LeftBehind { processes } => message!("warn-left-behind", processes),
+            Warning::StillRunning { processes } => message!("warn-still-running", processes),
+            Warning::NoRate { from, to } => message!("warn-no-rate", one = from, other = to),
+            Warning::InputsChanged { files } => {
+                message!("warn-inputs-changed", files = files.join(", "))
+            }
+            reported => reported.text_of_workload(),
+        }
+    }
+
+    /// Of what a workload, a framework or a load reported.
+    fn text_of_workload(&self) -> String {
+        match self {
+            Warning::PatternUnmatched { pattern } => message!("warn-pattern-unmatched", pattern),
+            Warning::PatternNotANumber {
+                pattern,
+                lines,
+                first,
+            } => message!("warn-pattern-not-a-number", pattern, lines, first),
+            Warning::MetricRefused { name } if name.trim().is_empty() => {
+                message!("warn-metric-nameless")
+            }
+            Warning::MetricRefused { name } => message!("warn-metric-refused", name),
+            Warning::EventsCut { kept, left_out } => {
+                let left_out = left_out.to_string();
+                message!("warn-events-cut", kept, left_out)
+            }
+            Warning::BadEvents { lines, first } => message!("warn-bad-events", lines, first),
+            Warning::Diverged { epoch } => {
+                let when = if epoch.is_some() { "epoch" } else { "end" };
+                message!("warn-diverged", when, epoch = epoch.unwrap_or_default())
+            }
+            Warning::NotVerified {
+                framework,
+                network,
+                cannot,
+            } => {
+                let why = if cannot.is_some() { "some" } else { "none" };
+                let cannot = cannot.as_deref().unwrap_or_default();
+                message!("warn-not-verified", framework, network, why, cannot)
+            }
+            Warning::ComputesOtherwise {
+                framework,
+                network,
+                layer,
+            } => message!("warn-computes-otherwise", framework, network, layer),
+            Warning::ImagesLeftOut { images, of, why } => {
+                let (images, all) = (images.to_string(), of.to_string());
+                message!("warn-images-left-out", images, all, why)
+            }
+            Warning::NoOnnx { reason } => message!("warn-no-onnx", reason),
+            Warning::ClientLimited { reason } => message!("warn-client-limited", reason),
+            Warning::FailedRequests {
+                failed,
+                requests,
+                first,
+            } => {
+                let (failed, requests) = (failed.to_string(), requests.to_string());
+                message!("warn-failed-requests", failed, requests, first)
+            }
+            Warning::EndpointLeft {
+                endpoint,
+                region,
+                why,
+            } => {
+                let command = format!(
+                    "aws sagemaker delete-endpoint --region {region} --endpoint-name {endpoint}"
+                );
+                message!("warn-endpoint-left", endpoint, region, why, command)
+            }
+            // All others are in `text`.
+            _ => self.kind(),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! function in a file of its own and an entry here.
 
 use analyse::Analysis;
+use messages::Language;
 use model::RunId;
 
 use crate::delimited::{self, Grid, ToldStep};
@@ -59,6 +60,13 @@ pub struct ExportTable {
     pub about: &'static str,
     pub title: &'static str,
     rows: fn(&Exported) -> Grid,
+}
+
+impl ExportTable {
+    /// For programs: the same in every language.
+    fn grid(&self, what: &Exported) -> Grid {
+        Language::English.scope(|| (self.rows)(what))
+    }
 }
 
 #[derive(Debug)]
@@ -137,7 +145,7 @@ pub const FORMATS: &[ExportFormat] = &[
         name: "csv",
         about: "Comma-separated values: a table",
         is_folder: false,
-        whole: |e| Output::Text((TABLES[0].rows)(e).csv()),
+        whole: |e| Output::Text(TABLES[0].grid(e).csv()),
         table: Some(|grid, _| Output::Text(grid.csv())),
     },
     ExportFormat {
@@ -226,5 +234,5 @@ pub fn export(what: &Exported, format: &ExportFormat, table: Option<&ExportTable
         caption: &format!("{study}: {}.", table.title),
         label: &format!("{study}-{}", table.name),
     };
-    written(&(table.rows)(what), title)
+    written(&table.grid(what), title)
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
+pub(crate) use analyse::format::capitalised as capital;
 use analyse::{Analysis, Compared, LevelFacts, Variation, format};
+use messages::message;
 
 use crate::ReportMeta;
 use crate::delimited::Grid;
@@ -175,27 +177,22 @@ fn table(out: &mut String, table: &Table) {
 /// `24 runs (24 ok) of 8 scenarios took 1 min 48 s and cost US$ 0.0052.`
 pub(crate) fn totals(analysis: &Analysis) -> String {
     let totals = &analysis.totals;
-    let mut text = format!(
-        "{} ({}) of {} {} {}",
-        format::counted(totals.runs.total(), "run", "runs"),
-        totals.runs.text(),
-        format::counted(totals.scenarios, "scenario", "scenarios"),
-        match totals.predicted {
-            0 => "took",
-            // Of some that were measured and some that were not, neither is true of the sum.
-            _ => "take, as predicted,",
-        },
-        format::duration(totals.seconds)
-    );
-    text += &money(analysis);
-    if totals.missing > 0 {
-        let _ = write!(
-            text,
-            "; {} still to do",
-            format::counted(totals.missing, "run is", "runs are")
-        );
-    }
-    text + "."
+    // Of some that were measured and some that were not, "took" is not true of the sum.
+    let is_predicted = totals.predicted > 0;
+    let missing = match totals.missing {
+        0 => String::new(),
+        runs => message!("totals-missing", runs),
+    };
+    message!(
+        "totals",
+        runs = totals.runs.total(),
+        counts = totals.runs.text(),
+        scenarios = totals.scenarios,
+        predicted = is_predicted,
+        time = format::duration(totals.seconds),
+        cost = money(analysis),
+        missing
+    )
 }
 
 /// ` and cost US$ 0.0052 of a budget of US$ 1.00`; what was spent is said apart where it is not
@@ -204,26 +201,26 @@ fn money(analysis: &Analysis) -> String {
     let totals = &analysis.totals;
     let mut text = String::new();
     if !totals.cost_total.is_empty() {
-        let sums: Vec<String> = totals.cost_total.iter().map(|m| m.to_string()).collect();
-        let _ = write!(text, " and cost {}{}", totals.bound(), sums.join(" and "));
+        let sums: Vec<String> = totals.cost_total.iter().map(format::money).collect();
+        let cost = format::listed(&sums, usize::MAX);
+        text += &message!("totals-cost", bound = totals.bound(), cost);
         let reason = totals.bound_reason();
         text.extend(reason.map(|reason| format!(" ({reason})")));
     }
     let Some(spent) = totals.spent_total else {
         return text;
     };
-    let bound = totals.bound();
-    let budget = analysis.study.budget.as_ref();
-    let of_budget = budget.map_or_else(String::new, |b| format!(" of a budget of {b}"));
+    let has_budget = analysis.study.budget.is_some();
+    let budget = analysis.study.budget.as_ref().map(format::money);
+    let budget = budget.map_or_else(String::new, |budget| message!("totals-budget", budget));
+    let (bound, spent) = (totals.bound(), format::money(&spent));
     if let Some(again) = totals.spent_again {
-        let _ = write!(
-            text,
-            "; {bound}{spent} is spent{of_budget}, {again} of it for re-run attempts"
-        );
-    } else if costs_besides_spent(totals) && budget.is_some() {
-        let _ = write!(text, "; {bound}{spent} is spent{of_budget}");
-    } else if budget.is_some() {
-        text += &of_budget;
+        let again = format::money(&again);
+        text += &message!("totals-spent-again", bound, spent, budget, again);
+    } else if costs_besides_spent(totals) && has_budget {
+        text += &message!("totals-spent", bound, spent, budget);
+    } else if has_budget {
+        text += &budget;
     }
     text
 }
@@ -302,14 +299,6 @@ fn variation_table(out: &mut String, variation: &Variation) {
     let mut sentences = vec![variation.model_sentence(), variation.residuals.clone()];
     sentences.extend(variation.assumptions.iter().cloned());
     let _ = write!(out, "\n{}\n\n", escape(&sentences.join(" ")));
-}
-
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
 }
 
 /// No character of the input may become markup, or end a table's cell.

@@ -3,7 +3,8 @@
 mod cautions;
 mod layout;
 
-use analyse::{Analysis, SpeedUpKind, Variation, VariationTerm, format};
+use analyse::{Analysis, Scale, SpeedUpKind, Variation, VariationTerm, format};
+use messages::{message, word};
 use model::run::metric;
 
 use crate::text::{pad_left, pad_right, safe, shortened, width, wrapped};
@@ -179,8 +180,10 @@ impl Screen<'_> {
         let first = sentences.iter().take(MOST_ABOUT_MONEY);
         self.paragraphs("", Style::Plain, first);
         if sentences.len() > MOST_ABOUT_MONEY {
-            let more = format::count(sentences.len() - MOST_ABOUT_MONEY);
-            let more = format!("(and {more} more about money in the report)");
+            let more = message!(
+                "screen-more-money",
+                more = sentences.len() - MOST_ABOUT_MONEY
+            );
             self.paragraph("", Style::Plain, &more);
         }
     }
@@ -202,17 +205,12 @@ impl Screen<'_> {
             }
         }
         if left_out > 0 {
-            let text = format!(
-                "… the fastest of {}; the others are in the report and in `bancada export`",
-                format::count(left_out + table.rows.len())
-            );
+            let text = message!("screen-fastest", all = left_out + table.rows.len());
             self.paragraph("", Style::Plain, &text);
         }
         if !laid_out.dropped.is_empty() {
-            let text = format!(
-                "(no space for {}: widen the terminal, or use `bancada export`)",
-                format::listed(&laid_out.dropped, 4)
-            );
+            let names = format::listed(&laid_out.dropped, 4);
+            let text = message!("screen-no-space", names);
             for line in wrapped(&text, self.room(2)) {
                 let line = self.styled(Style::Dim, &line);
                 self.push(format!("  {line}"));
@@ -247,18 +245,18 @@ impl Screen<'_> {
             self.blank();
             return;
         }
-        let facts = format!(
-            "({}, {}, {} model{})",
-            format::counted(variation.scenarios, "scenario", "scenarios"),
-            format::counted(variation.runs, "run", "runs"),
-            variation.scale.word(),
-            match variation.residuals_fine {
-                Some(true) => ", residuals fine",
-                Some(false) => ", residuals not fine",
-                None => "",
+        let facts = message!(
+            "screen-model",
+            scenarios = variation.scenarios,
+            runs = variation.runs,
+            logarithmic = variation.scale == Scale::Logarithmic,
+            residuals = match variation.residuals_fine {
+                Some(true) => "fine",
+                Some(false) => "not-fine",
+                None => "unknown",
             }
         );
-        let title = format!("What decides the {noun}");
+        let title = message!("screen-decides", noun);
         if width(&title) + width(&facts) + 3 <= self.width() {
             let line = format!("  {} {facts}", self.styled(Style::Bold, &title));
             self.push(line);
@@ -291,14 +289,14 @@ impl Screen<'_> {
         let together: f64 = rest.iter().map(|t| t.share).sum();
         if !rest.is_empty() && together >= 0.001 {
             let text = match rest.iter().any(|t| t.verdict.is_different()) {
-                true => "each below 0.5 %",
-                false => rest[0].verdict.words(),
+                true => message!("screen-each-below", share = format::percent(0.005)),
+                false => rest[0].verdict.words().to_owned(),
             };
-            rows.push(("interactions".to_owned(), together, text.to_owned()));
+            rows.push((word!("screen-interactions").to_owned(), together, text));
         }
         if let Some(noise) = &variation.noise {
             rows.push((
-                "noise".to_owned(),
+                word!("screen-noise").to_owned(),
                 noise.share,
                 noise_text(analysis, variation),
             ));
@@ -345,7 +343,7 @@ impl Screen<'_> {
             .partition(|v| v.follows_time);
         if !same.is_empty() {
             let names: Vec<String> = same.iter().map(|v| v.label.clone()).collect();
-            let text = format!("{}: same ranking as time", names.join(", "));
+            let text = message!("screen-like-time", names = names.join(", "));
             self.paragraph("", Style::Plain, &text);
         }
         for variation in others {

@@ -5,6 +5,7 @@ use analyse::format::{self, Unit};
 use analyse::{
     Analysis, MetricInfo, Scale, ScenarioResult, Target, Totals, Variation, VariationTerm, Verdict,
 };
+use messages::{message, word};
 use model::Money;
 use model::run::metric::{self, Digits};
 
@@ -82,14 +83,19 @@ pub(crate) fn scenario_table(analysis: &Analysis, is_wide: bool) -> ScenarioTabl
         .scenarios
         .iter()
         .any(|s| s.runs.ok != s.planned.max(1));
-    let mut columns = vec![column("scenario", "", ColumnKind::Scenario, 0)];
+    let mut columns = vec![column(
+        word!("column-scenario"),
+        "",
+        ColumnKind::Scenario,
+        0,
+    )];
     columns.extend(
         factors
             .iter()
             .map(|name| column(name, "", ColumnKind::Factor, 0)),
     );
     if incomplete {
-        columns.push(column("runs", "", ColumnKind::Factor, 3));
+        columns.push(column(word!("column-runs"), "", ColumnKind::Factor, 3));
     }
     columns.extend(
         numbers
@@ -152,10 +158,10 @@ fn level_cell(scenario: &ScenarioResult, factor: &str) -> Cell {
 fn runs_text(scenario: &ScenarioResult) -> String {
     let total = scenario.runs.total();
     match total {
-        0 => "not yet".to_owned(),
-        _ if scenario.runs.out_of_memory == total => "out-of-memory".to_owned(),
-        _ if scenario.runs.timed_out == total => "timed-out".to_owned(),
-        _ if scenario.runs.not_measurable == total => "not measurable".to_owned(),
+        0 => word!("column-not-yet").to_owned(),
+        _ if scenario.runs.out_of_memory == total => word!("status-out-of-memory").to_owned(),
+        _ if scenario.runs.timed_out == total => word!("status-timed-out").to_owned(),
+        _ if scenario.runs.not_measurable == total => word!("status-not-measurable").to_owned(),
         _ => scenario.runs.text(),
     }
 }
@@ -200,7 +206,7 @@ impl NumberColumn<'_> {
                 String::new(),
             )
         } else if let Some(money) = money {
-            (money.to_string(), String::new())
+            (format::money(&money), String::new())
         } else if is_whole {
             let whole = format::whole(mean.value / self.unit.scale);
             (whole, String::new())
@@ -280,10 +286,13 @@ fn priority(analysis: &Analysis, name: &str, is_first: bool) -> u8 {
 fn header(analysis: &Analysis, info: &MetricInfo) -> String {
     let target = analysis.money.target.as_ref();
     match (info.name.as_str(), target) {
-        (metric::TO_TARGET_SECONDS, Some(target)) => format!("to {}", target.name()),
-        (metric::COST_TO_TARGET, Some(target)) => format!("cost to {}", target.name()),
-        (name, _) => metric::definition(name)
-            .and_then(|metric| metric.header)
+        (metric::TO_TARGET_SECONDS, Some(target)) => {
+            message!("column-to-target", target = target.name())
+        }
+        (metric::COST_TO_TARGET, Some(target)) => {
+            message!("column-cost-to-target", target = target.name())
+        }
+        (name, _) => messages::named("header", name)
             .unwrap_or(&info.label)
             .to_owned(),
     }
@@ -322,17 +331,17 @@ pub(crate) fn largest_shares(variation: &Variation, most: usize) -> String {
             .map(|t| t.verdict)
             .all(|v| v == Verdict::PracticallyEqual);
         return match equal {
-            true => "practically equal".to_owned(),
-            false => "inconclusive".to_owned(),
+            true => word!("verdict-equal").to_owned(),
+            false => word!("verdict-inconclusive").to_owned(),
         };
     }
     let noise = variation.noise.as_ref();
-    parts.extend(noise.map(|n| format!("noise {}", format::percent(n.share))));
-    let tested = match variation.is_asked {
-        true => "",
-        false => " (described, not tested)",
-    };
-    parts.join(", ") + tested
+    parts.extend(noise.map(|n| message!("screen-noise-share", share = format::percent(n.share))));
+    let shares = parts.join(", ");
+    match variation.is_asked {
+        true => shares,
+        false => message!("screen-described", shares),
+    }
 }
 
 /// Of the usual test, unless nobody asked: a probability reads like a test.
@@ -346,19 +355,19 @@ pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
         return String::new();
     };
     if noise.degrees_of_freedom == 0 {
-        return "unknown without repetitions".to_owned();
+        return message!("noise-unknown");
     }
     let size = match (variation.scale, analysis.metric(&variation.metric)) {
         (Scale::Linear, Some(info)) if info.unit == "%" => {
-            format!("{} points", format::significant(noise.typical, 2))
+            message!("points", value = format::significant(noise.typical, 2))
         }
         (Scale::Linear, Some(info)) => analyse::metric_value(info, noise.typical),
         _ => format::percent(noise.typical),
     };
     match variation.runs > variation.scenarios {
-        true if noise.typical <= 0.0 => "repetitions of one scenario never differ".to_owned(),
-        true => format!("repetitions of one scenario differ by about {size}"),
-        false => format!("what the factors do not explain is about {size}"),
+        true if noise.typical <= 0.0 => message!("noise-never"),
+        true => message!("noise-repetitions", size),
+        false => message!("noise-rest", size),
     }
 }
 

@@ -45,6 +45,6 @@ pub use ranking::{Ranked, RankedBehind, rank_lowest};
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};
 pub use rounding::{Steps, billed_mean};
 pub use sample_size::{Decision, Spread, repetitions_for, repetitions_to_decide};
-pub use scale::{Scale, ScaleChoice, choose_scale};
+pub use scale::{Scale, ScaleChoice, ScaleReason, choose_scale};
 pub use stability::chance_of_lowest;
 pub use summary::{Summary, percentile, quantile, summary, summary_of_alike};

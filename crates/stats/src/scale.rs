@@ -26,8 +26,28 @@ impl Scale {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScaleChoice {
     pub scale: Scale,
-    /// Why, as the end of a sentence.
-    pub reason: String,
+    pub reason: ScaleReason,
+}
+
+/// Why a scale was chosen; gains are of the Box–Cox log-likelihood by the logarithm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ScaleReason {
+    NotPositive,
+    /// There is nothing to judge by but the ratio of the largest to the smallest value.
+    Spans {
+        ratio: f64,
+    },
+    /// Range relative to the values, a fraction.
+    Narrow {
+        range: f64,
+    },
+    LogarithmsFitExactly,
+    Multiplicative {
+        gain: f64,
+    },
+    NoBetter {
+        gain: f64,
+    },
 }
 
 /// From the additive model of all factors: effects that multiply become additive on the logarithm.
@@ -62,7 +82,7 @@ pub fn choose_scale(
 fn not_positive() -> ScaleChoice {
     ScaleChoice {
         scale: Scale::Linear,
-        reason: "some values are not above zero, so there are no logarithms".into(),
+        reason: ScaleReason::NotPositive,
     }
 }
 
@@ -121,11 +141,11 @@ const NARROW_RANGE: f64 = 0.01;
 /// Box–Cox likelihood of λ = 0 against λ = 1 (Box, Cox 1964, equation 8); the linear scale, which is easier to
 /// read, is kept unless the logarithm is clearly better.
 fn decide(evidence: &Evidence) -> ScaleChoice {
-    let linear = |reason: String| ScaleChoice {
+    let linear = |reason: ScaleReason| ScaleChoice {
         scale: Scale::Linear,
         reason,
     };
-    let log = |reason: String| ScaleChoice {
+    let log = |reason: ScaleReason| ScaleChoice {
         scale: Scale::Logarithmic,
         reason,
     };
@@ -133,30 +153,25 @@ fn decide(evidence: &Evidence) -> ScaleChoice {
     if !comparable {
         let wide = evidence.ratio.is_some_and(|ratio| ratio > WIDE_RATIO);
         let ratio = evidence.ratio.unwrap_or(1.0);
-        let spans = format!("values span a factor of {ratio:.3}");
+        let spans = ScaleReason::Spans { ratio };
         return match wide {
-            true => log(spans + ", but there are no residual degrees of freedom to decide"),
+            true => log(spans),
             false => linear(spans),
         };
     }
     let range = log_range(evidence.logs);
     if range < NARROW_RANGE {
-        let reason = format!("all values are within {:.2} % of each other", 100.0 * range);
-        return linear(reason);
+        return linear(ScaleReason::Narrow { range });
     }
     if evidence.log.squares <= 0.0 {
-        return log("the logarithms fit exactly".into());
+        return log(ScaleReason::LogarithmsFitExactly);
     }
     let count = evidence.logs.len() as f64;
     let gain =
         0.5 * count * (evidence.linear.squares / evidence.log.squares).ln() - sum(evidence.logs);
     if gain > CLEAR_GAIN {
-        log(format!(
-            "effects are multiplicative rather than additive (Box–Cox log-likelihood {gain:+.1} for the logarithm)"
-        ))
+        log(ScaleReason::Multiplicative { gain })
     } else {
-        linear(format!(
-            "the logarithm fits no better (Box–Cox log-likelihood {gain:+.1})"
-        ))
+        linear(ScaleReason::NoBetter { gain })
     }
 }

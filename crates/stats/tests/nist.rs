@@ -167,7 +167,7 @@ fn narrow_ranges_stay_linear() {
         assert_eq!(
             choice.scale,
             Scale::Linear,
-            "SmLs0{number}: {}",
+            "SmLs0{number}: {:?}",
             choice.reason
         );
     };

@@ -138,7 +138,7 @@ fn scale_of_a_factorial() {
     let multiplied =
         grid(|a, b, r| 2f64.powi(a as i32) * 3f64.powi(b as i32) * (1.0 + 0.02 * jitter(a, b, r)));
     let choice = choose_scale(&design, &multiplied).unwrap();
-    assert_eq!(choice.scale, Scale::Logarithmic, "{}", choice.reason);
+    assert_eq!(choice.scale, Scale::Logarithmic, "{:?}", choice.reason);
     let added = grid(|a, b, r| 5.0 + 4.0 * a as f64 + 9.0 * b as f64 + 0.2 * jitter(a, b, r));
     assert_eq!(choose_scale(&design, &added).unwrap().scale, Scale::Linear);
     let check = |values: [f64; 2], expected: Scale| {
@@ -149,7 +149,7 @@ fn scale_of_a_factorial() {
         let observations: Vec<Observation> =
             values.into_iter().enumerate().map(observation).collect();
         let found = choose_scale(&Design { levels: vec![2] }, &observations).unwrap();
-        assert_eq!(found.scale, expected, "{values:?}: {}", found.reason);
+        assert_eq!(found.scale, expected, "{values:?}: {:?}", found.reason);
     };
     check([1.0, 10.0], Scale::Logarithmic);
     check([1.0, 2.0], Scale::Linear);

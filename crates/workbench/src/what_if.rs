@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use diagnostics::read_text;
+use messages::message;
 use model::{RunRecord, Study};
 use plan::WhatIf;
 
@@ -96,7 +97,7 @@ fn read(
         what_if = what_if
             .by_the_study_now(&text, &catalog)
             .map_err(|found| Error::mistakes(&name, &text, found))?;
-        how.push("the study file and the catalog as they are now".to_owned());
+        how.push(message!("what-if-now"));
     }
     let over = |what_if: &WhatIf, asked: &Asked| {
         let Asked { name, text, .. } = asked;
@@ -115,12 +116,17 @@ fn read(
     }
     check_currency(&results.study, &what_if.study)?;
     Ok(OtherPrices {
-        sentence: format!(
-            "What if: costs are computed with {}, not with the prices stored with the runs. Times are the measured ones.",
-            how.join(", then ")
-        ),
+        sentence: message!("what-if", how = in_turn(how)),
         what_if,
     })
+}
+
+/// What was done to the costs, in its order.
+fn in_turn(how: Vec<String>) -> String {
+    let joined = how
+        .into_iter()
+        .reduce(|first, next| message!("what-if-then", first, next));
+    joined.unwrap_or_default()
 }
 
 /// Another currency was requested: bills that stay in theirs would be no answer.

@@ -1,11 +1,14 @@
 //! What is recommended, in sentences.
 
+use messages::message;
+
 use crate::analysis::{Analysis, LevelFacts};
-use crate::answer::{Against, Goal, Pick, Saving, TaskAnswer};
+use crate::answer::{Against, Pick, Saving, TaskAnswer};
 use crate::decides::Verdict;
 use crate::findings::MOST_REPETITIONS;
+use crate::words::format;
 use crate::words::names::MetricInfo;
-use crate::words::{format, verbs};
+use crate::words::verbs::{Said, Way};
 
 /// More tasks are counted, not named.
 const MOST_NAMED: usize = 3;
@@ -15,50 +18,41 @@ pub(crate) fn nothing(analysis: &Analysis, tasks: &[TaskAnswer]) -> Option<Strin
     let runs = &analysis.totals.runs;
     let picks = || tasks.iter().flat_map(|task| &task.picks);
     let said = if runs.total() == 0 {
-        "No run has been measured yet, so nothing can be recommended."
+        message!("answer-no-run")
     } else if runs.ok == 0 {
-        "No run was successful, so nothing can be recommended."
+        message!("answer-no-success")
     } else if tasks.is_empty() {
         let reason = analysis.best.sentences.first();
-        return Some(reason.cloned().unwrap_or_else(|| {
-            "There is nothing to choose between: one scenario was measured.".to_owned()
-        }));
+        return Some(
+            reason
+                .cloned()
+                .unwrap_or_else(|| message!("answer-one-scenario")),
+        );
     } else if picks().next().is_none() {
-        "Nothing can be recommended: no two scenarios of a task have only successful runs."
+        message!("answer-no-two")
     } else if picks().all(|pick| pick.verdict == Verdict::NotEstimable) {
-        "Nothing can be recommended yet: there are scenarios with one repetition, whose differences cannot be distinguished from noise. Two or more repetitions of each are needed."
+        message!("answer-unrepeated")
     } else {
         return None;
     };
-    Some(said.to_owned())
+    Some(said)
 }
 
 /// `cheapest and fastest for all 8 tasks`.
 pub(crate) fn what(pick: &Pick, places: &[usize], tasks: &[TaskAnswer]) -> String {
-    let word = match pick.goal {
-        Goal::Cheapest => "cheapest",
-        Goal::Fastest => "fastest",
-        Goal::CheapestAndFastest => "cheapest and fastest",
-    };
-    let candidates = match pick.verdict {
-        Verdict::Inconclusive => "candidates for ",
-        _ => "",
-    };
     let name = |place: &usize| LevelFacts::phrase_of(&tasks[*place].task);
-    let of = match (tasks.len(), places.len()) {
+    let (all, some) = (tasks.len(), places.len());
+    let of = match (all, some) {
         (1, _) => String::new(),
-        (all, some) if some == all => format!(" for all {} tasks", format::count(all)),
-        (_, some) if some <= MOST_NAMED => {
+        _ if some == all => message!("answer-for-all", all),
+        _ if some <= MOST_NAMED => {
             let names: Vec<String> = places.iter().map(name).collect();
-            format!(" for {}", names.join("; "))
+            message!("answer-for-named", names = names.join("; "))
         }
-        (all, some) => format!(
-            " for {} of {} tasks",
-            format::count(some),
-            format::count(all)
-        ),
+        _ => message!("answer-for-some", some, all),
     };
-    format!("{candidates}{word}{of}")
+    let candidates = pick.verdict == Verdict::Inconclusive;
+    message!("answer-what", candidates, goal = pick.goal.words(), of)
 }
 
 /// Of picks with one verdict.
@@ -69,42 +63,33 @@ pub(crate) fn how_sure(picks: &[&Pick], within: f64) -> String {
     let least = least.map(|least| share(least, picks.len()));
     match verdict {
         Verdict::Different => match least {
-            Some(least) => format!(
-                "Settled: best in {least} resamplings, and significantly better than every other"
-            ),
-            None => "Settled: significantly better than every other".to_owned(),
+            Some(often) => message!("answer-settled-often", often),
+            None => message!("answer-settled"),
         },
-        Verdict::PracticallyEqual => format!(
-            "Practically equal, within {}: any of them will do",
-            format::percent(within)
-        ),
-        Verdict::NotEstimable => {
-            "Not known: one repetition cannot be distinguished from noise".to_owned()
-        }
+        Verdict::PracticallyEqual => message!("answer-equal", within = format::percent(within)),
+        Verdict::NotEstimable => message!("answer-not-known"),
         _ => {
             let needed = picks.iter().filter_map(|pick| pick.repetitions).max();
-            let more = match needed.filter(|needed| *needed <= MOST_REPETITIONS) {
-                Some(needed) => {
-                    format!("; about {} repetitions would decide", format::count(needed))
-                }
-                None => String::new(),
-            };
-            let first = least.map(|least| {
-                format!(": the first is the best in {least} resamplings, but not significantly")
+            let needed = needed.filter(|needed| *needed <= MOST_REPETITIONS);
+            let more = needed.map_or(String::new(), |repetitions| {
+                message!("answer-would-decide", repetitions)
             });
-            format!("Not settled{}{more}", first.unwrap_or_default())
+            let first = least.map(|often| message!("answer-first-often", often));
+            message!("answer-open", first = first.unwrap_or_default(), more)
         }
     }
 }
 
-/// `97 % of`, `all`; the lowest of several.
+/// `in 97 % of resamplings`, `in all resamplings`; the lowest of several.
 fn share(least: f64, of: usize) -> String {
-    match format::percent(least).as_str() {
-        "100 %" if least < 1.0 => "more than 99 % of".to_owned(),
-        "100 %" => "all".to_owned(),
-        text if of > 1 => format!("at least {text} of"),
-        text => format!("{text} of"),
-    }
+    let text = format::percent(least);
+    let part = match text.as_str() {
+        "100 %" if least < 1.0 => "nearly-all",
+        "100 %" => "all",
+        _ if of > 1 => "at-least",
+        _ => "exactly",
+    };
+    message!("answer-often", part, text)
 }
 
 /// What the best saves, where that is shown; picks of one verdict, with the usual choice of each.
@@ -114,12 +99,9 @@ pub(crate) fn saves(analysis: &Analysis, picks: &[&Pick], usuals: &[Option<u32>]
     let is_only = |pick: &Pick, number: u32| pick.scenarios == [number];
     let both = || picks.iter().zip(usuals);
     if both().all(|(pick, usual)| usual.is_some_and(|u| is_only(pick, u))) {
-        said.push("It is the usual choice: what the study lists first.".to_owned());
+        said.push(message!("answer-is-usual"));
     } else if both().all(|(pick, usual)| usual.is_some_and(|u| pick.scenarios.contains(&u))) {
-        said.push(
-            "The usual choice, what the study lists first, is one of them: no saving is shown."
-                .to_owned(),
-        );
+        said.push(message!("answer-usual-is-one"));
     }
     let all = || picks.iter().flat_map(|pick| &pick.savings);
     let metrics = crate::lists::unique(all().map(|saving| saving.metric.as_str()));
@@ -135,54 +117,53 @@ pub(crate) fn saves(analysis: &Analysis, picks: &[&Pick], usuals: &[Option<u32>]
         let same = |(a, b): (&&Saving, &&Saving)| a.scenario == b.scenario;
         let is_worst = usual.len() == worst.len() && usual.iter().zip(&worst).all(same);
         let (from, others) = match is_worst {
-            true => ("the usual choice, which is the worst", &[][..]),
-            false => ("the usual choice", worst.as_slice()),
+            true => ("usual-and-worst", &[][..]),
+            false => ("usual", worst.as_slice()),
         };
         said.extend(saving(info, picks, &usual, from));
-        said.extend(saving(info, picks, others, "the worst choice"));
+        said.extend(saving(info, picks, others, "worst"));
     }
     said
 }
 
 /// `Costs 62 % less than the usual choice (C1) [60 %, 64 %]: US$ 0.0012 per run.`
-fn saving(info: &MetricInfo, picks: &[&Pick], of: &[&Saving], from: &str) -> Option<String> {
+fn saving(info: &MetricInfo, picks: &[&Pick], of: &[&Saving], than: &str) -> Option<String> {
     let first = of.first()?;
     let part = |value: f64| format::percent(value.max(0.0));
-    let words = verbs::words(info);
+    let less = |amount: &str| {
+        let way = Way::Less;
+        Said { info, amount, way }.alone()
+    };
     let text = match of {
         [only] if picks.len() == 1 => {
-            let less = words.fill(words.less, &part(only.part));
             let ends = format::interval(only.low, only.high, part);
             let amount = amount(info, only).map_or(String::new(), |text| format!(": {text}"));
-            format!("{less} {from} (C{}) {ends}{amount}", only.scenario)
+            let (less, scenario) = (less(&part(only.part)), format!("C{}", only.scenario));
+            message!("answer-saves", less, than, scenario, ends, amount)
         }
         several => {
             let low = several.iter().map(|s| s.low).fold(first.low, f64::min);
             let high = several.iter().map(|s| s.high).fold(first.high, f64::max);
-            let range = format!("{} to {}", part(low), part(high));
-            let less = words.fill(words.less, &range);
-            let tasks = match several.len() < picks.len() {
-                true => format!(" in {} of these {} tasks", several.len(), picks.len()),
-                false => String::new(),
-            };
-            format!("{less} {from}{tasks}, depending on the task")
+            let (low, high) = (part(low), part(high));
+            let less = less(&message!("answer-range", low, high));
+            let (some, tasks) = (several.len(), picks.len());
+            let part = if some < tasks { "some" } else { "all" };
+            message!("answer-saves-by-task", less, than, part, some, tasks)
         }
     };
     let is_open = picks.iter().any(|pick| pick.scenarios.len() > 1);
-    let subject = match is_open {
-        true => format!("The best as measured {text}."),
-        false => format!("{}{}.", text[..1].to_uppercase(), &text[1..]),
-    };
-    Some(subject)
+    Some(match is_open {
+        true => message!("answer-as-measured", text),
+        false => format!("{}.", format::capitalised(&text)),
+    })
 }
 
 fn amount(info: &MetricInfo, saving: &Saving) -> Option<String> {
-    let per = match info.name == model::run::metric::COST_PER_INFERENCE {
-        true => "per million responses",
-        false => "per run",
-    };
-    match (saving.money, saving.seconds) {
-        (Some(money), _) => Some(format!("{money} {per}")),
+    let is_of_million = info.name == model::run::metric::COST_PER_INFERENCE;
+    let money = saving.money.map(|money| format::money(&money));
+    match (money, saving.seconds) {
+        (Some(money), _) if is_of_million => Some(message!("per-million-responses", money)),
+        (Some(money), _) => Some(message!("per-one-run", money)),
         (None, Some(seconds)) => Some(format::duration(seconds)),
         (None, None) => None,
     }

@@ -1,5 +1,7 @@
 //! Break-evens in sentences: one for each two environments, whatever else varies.
 
+use messages::{message, word};
+
 use crate::breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
 use crate::lists::entry;
 use crate::words::comparison::Times;
@@ -42,28 +44,18 @@ fn buying_one(one: &BuyOrRent) -> String {
         (Buying::Pays, Some(hours)) => {
             let ends = hours.interval.map_or_else(
                 || match one.time_ratio.interval {
-                    Some(_) => {
-                        ", though within the interval of the times it may never happen,".to_owned()
-                    }
-                    None => ", without an interval,".to_owned(),
+                    Some(_) => word!("buy-never-within").to_owned(),
+                    None => word!("buy-no-interval").to_owned(),
                 },
                 |i| format!(" {}", format::interval(i.low, i.high, number)),
             );
-            format!(
-                "From {} hours of work per month{ends} on, buying {own} is cheaper than renting {rented}.",
-                number(hours.value)
-            )
+            message!("buy-pays", hours = number(hours.value), ends, own, rented)
         }
-        (Buying::NotWithinAMonth, Some(hours)) => format!(
-            "Buying {own} would be cheaper than renting {rented} from {} hours of work per month on, more than a month has.",
-            number(hours.value)
-        ),
-        (Buying::Inconclusive, _) => format!(
-            "Whether buying {own} becomes cheaper than renting {rented} within a month is inconclusive: by the mean times it does not, within their interval it may."
-        ),
-        _ => format!(
-            "Renting {rented} costs no more than the electricity of {own} for the same work: buying is never cheaper."
-        ),
+        (Buying::NotWithinAMonth, Some(hours)) => {
+            message!("buy-too-late", own, rented, hours = number(hours.value))
+        }
+        (Buying::Inconclusive, _) => message!("buy-inconclusive", own, rented),
+        _ => message!("buy-never", own, rented),
     }
 }
 
@@ -72,27 +64,17 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     let pays = pair.iter().filter(|one| one.verdict == Buying::Pays);
     let hours = pays.filter_map(|one| Some(one.hours_per_month.as_ref()?.value));
     let hours: Vec<f64> = hours.collect();
-    let all = format::counted(pair.len(), "combination", "combinations");
-    let or_open = match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
-        true => ", or that is inconclusive",
-        false => "",
-    };
+    let all = pair.len();
+    let open = pair.iter().any(|one| one.verdict == Buying::Inconclusive);
     if hours.is_empty() {
-        return format!(
-            "Buying {own} is not cheaper than renting {rented} within a month, in any of {all}{or_open}."
-        );
+        return message!("buy-none", own, rented, all, open);
     }
     let range = range(&hours, format::whole);
-    let of = match hours.len() == pair.len() {
-        true => format!("over {all}"),
-        false => format!(
-            "in {} of {all}, in the others not within a month{or_open}",
-            format::count(hours.len())
-        ),
+    let of = match hours.len() == all {
+        true => message!("buy-over", all),
+        false => message!("buy-in-some", some = hours.len(), all, open),
     };
-    format!(
-        "From {range} hours of work per month on, buying {own} is cheaper than renting {rented}, {of}."
-    )
+    message!("buy-many", range, own, rented, of)
 }
 
 fn more_expensive_words(pair: &[&ExpensiveMachine]) -> String {
@@ -104,19 +86,31 @@ fn more_expensive_words(pair: &[&ExpensiveMachine]) -> String {
     let even = range(&evens, times);
     let (expensive, cheap) = (&first.expensive_environment, &first.cheap_environment);
     let hour = times(first.hour_ratio);
-    let pays = match pair.iter().all(|one| one.basis == Basis::Hours) || even == hour {
-        true => format!(
-            "{expensive} costs {hour} times as much per hour as {cheap}, so it is worth it from a speed-up of {even}"
-        ),
-        false => format!(
-            "{expensive} costs {hour} times as much per hour as {cheap} (as its runs were billed, {even} times for the same time), so it is worth it from that speed-up"
-        ),
-    };
     let (measured, verdict) = match pair {
         [only] => one_verdict(only),
         _ => many_verdicts(pair),
     };
-    format!("{pays}; measured {measured}: {verdict}.")
+    let by_hours = pair.iter().all(|one| one.basis == Basis::Hours) || even == hour;
+    match by_hours {
+        true => message!(
+            "even-by-hours",
+            expensive,
+            hour,
+            cheap,
+            even,
+            measured,
+            verdict
+        ),
+        false => message!(
+            "even-by-bills",
+            expensive,
+            hour,
+            cheap,
+            even,
+            measured,
+            verdict
+        ),
+    }
 }
 
 fn one_verdict(one: &ExpensiveMachine) -> (String, String) {
@@ -125,15 +119,15 @@ fn one_verdict(one: &ExpensiveMachine) -> (String, String) {
     let ratio = one.cost_ratio.value;
     let verdict = match (one.verdict, one.cost_ratio.interval) {
         (CostVerdict::Cheaper, _) => {
-            format!("it is {} cheaper", format::percent(1.0 - 1.0 / ratio))
+            message!("even-cheaper", percent = format::percent(1.0 - 1.0 / ratio))
         }
         (CostVerdict::MoreExpensive, _) => costs_more(1.0 / ratio),
         (CostVerdict::Inconclusive, Some(i)) => {
             let inverse = |value: f64| format::percent(1.0 / value);
             let ends = format::interval(i.high, i.low, inverse);
-            format!("inconclusive: its cost is {ends} of the other's")
+            message!("even-inconclusive", ends)
         }
-        (CostVerdict::Inconclusive, None) => "inconclusive: too few repetitions".to_owned(),
+        (CostVerdict::Inconclusive, None) => message!("even-too-few"),
     };
     (measured, verdict)
 }
@@ -141,8 +135,8 @@ fn one_verdict(one: &ExpensiveMachine) -> (String, String) {
 /// `it costs 3.3 times as much`, `it is 8 % more expensive`.
 fn costs_more(times: f64) -> String {
     match times >= 1.25 {
-        true => format!("it costs {} times as much", format::bare_ratio(times)),
-        false => format!("it is {} more expensive", format::percent(times - 1.0)),
+        true => message!("even-costs-times", times = format::bare_ratio(times)),
+        false => message!("even-costs-more", percent = format::percent(times - 1.0)),
     }
 }
 
@@ -151,32 +145,30 @@ const MOST_NAMED: usize = 2;
 
 fn many_verdicts(pair: &[&ExpensiveMachine]) -> (String, String) {
     let speeds: Vec<f64> = pair.iter().map(|one| one.speed_up.value).collect();
-    let all = format::count(pair.len());
-    let measured = format!(
-        "{} over {all} combinations",
-        range(&speeds, format::bare_ratio)
-    );
+    let range = range(&speeds, format::bare_ratio);
+    let measured = message!("even-over", range, all = pair.len());
     let of = |verdict: CostVerdict| pair.iter().filter(move |one| one.verdict == verdict);
     let kinds = [
-        (CostVerdict::Cheaper, "cheaper"),
-        (CostVerdict::MoreExpensive, "more expensive"),
-        (CostVerdict::Inconclusive, "inconclusive"),
+        (CostVerdict::Cheaper, word!("even-verdict-cheaper")),
+        (CostVerdict::MoreExpensive, word!("even-verdict-dearer")),
+        (CostVerdict::Inconclusive, word!("verdict-inconclusive")),
     ];
-    let said = kinds.iter().filter_map(|(verdict, word)| {
-        let count = of(*verdict).count();
-        match count {
+    let said = kinds.iter().filter_map(|(kind, verdict)| {
+        let some = of(*kind).count();
+        match some {
             0 => None,
-            _ if count == pair.len() => Some(format!("{word} in all of them")),
+            _ if some == pair.len() => Some(message!("even-in-all", verdict)),
             few if few <= MOST_NAMED => {
-                let named: Vec<String> = of(*verdict).map(|one| one.phrase.clone()).collect();
+                let named: Vec<String> = of(*kind).map(|one| one.phrase.clone()).collect();
                 let named = format::listed(&named, MOST_NAMED);
-                Some(format!("{word} in {few} ({named})"))
+                Some(message!("even-in-some-named", verdict, some, named))
             }
-            _ => Some(format!("{word} in {}", format::count(count))),
+            _ => Some(message!("even-in-some", verdict, some)),
         }
     });
     let said: Vec<String> = said.collect();
-    (measured, format!("it is {}", said.join(", ")))
+    let said = said.join(", ");
+    (measured, message!("even-verdicts", said))
 }
 
 /// `3.1`, or `3.1 to 3.4` where they do not look the same.
@@ -186,6 +178,6 @@ fn range(values: &[f64], write: impl Fn(f64) -> String) -> String {
     let (low, high) = (write(low), write(high));
     match low == high {
         true => low,
-        false => format!("{low} to {high}"),
+        false => message!("even-range", low, high),
     }
 }

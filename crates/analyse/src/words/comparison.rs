@@ -1,11 +1,12 @@
 //! One level against another, as a sentence: `64 px takes 2.9× as long as 32 px [2.8, 3.0]`.
 
+use messages::{message, number};
 use stats::Estimate;
 
 use crate::decides::{Comparison, Verdict};
 use crate::words::format;
 use crate::words::names::MetricInfo;
-use crate::words::verbs::words;
+use crate::words::verbs::{self, Said, Way};
 
 pub(crate) struct Pair<'a> {
     pub(crate) metric: &'a MetricInfo,
@@ -20,7 +21,7 @@ impl Pair<'_> {
     pub(crate) fn sentence(&self) -> String {
         let (level, baseline) = (self.level, self.baseline);
         if !self.estimate.value.is_finite() {
-            return format!("{level} and {baseline} cannot be compared");
+            return message!("pair-incomparable", level, baseline);
         }
         let described = || match self.comparison {
             Comparison::Difference => self.difference(),
@@ -28,20 +29,16 @@ impl Pair<'_> {
         };
         match self.verdict {
             Verdict::Different => described(),
-            Verdict::Described => format!("by the means, {}", described()),
+            Verdict::Described => message!("pair-by-means", said = described()),
             Verdict::PracticallyEqual => {
-                format!(
-                    "{level} and {baseline} are practically equal{}",
-                    self.both_ways()
-                )
+                let bounds = self.both_ways();
+                message!("pair-equal", level, baseline, bounds)
             }
             Verdict::Inconclusive => {
-                format!(
-                    "inconclusive: {level} against {baseline}{}",
-                    self.both_ways()
-                )
+                let bounds = self.both_ways();
+                message!("pair-open", level, baseline, bounds)
             }
-            Verdict::NotEstimable => format!("{level} and {baseline} cannot be compared"),
+            Verdict::NotEstimable => message!("pair-incomparable", level, baseline),
         }
     }
 
@@ -62,56 +59,48 @@ impl Pair<'_> {
 
     fn difference(&self) -> String {
         let value = self.estimate.value;
-        let words = words(self.metric);
         let write = |v: f64| amount(self.metric, v);
         // The interval in the sentence's own direction: "2 s less [1, 3]".
-        let (template, bounds) = match value > 0.0 {
-            true => (words.more, self.ends()),
-            false => (words.less, self.ends().map(|(low, high)| (-high, -low))),
+        let (way, bounds) = match value > 0.0 {
+            true => (Way::More, self.ends()),
+            false => (Way::Less, self.ends().map(|(low, high)| (-high, -low))),
         };
         let bounds = bounds.filter(|(low, high)| write(*low) != write(*high));
-        let said = words.fill(template, &write(value.abs()));
-        self.joined(&said, after(bounds, write))
+        self.said(way, &write(value.abs()), &after(bounds, write))
     }
 
     fn ratio(&self) -> String {
         let value = self.estimate.value;
-        let words = words(self.metric);
-        let times = |template: &str, times: Times| {
-            let said = words.fill(template, &format!("{}×", times.value));
-            self.joined(&said, times.bounds)
-        };
+        let times =
+            |way: Way, times: Times| self.said(way, &format!("{}×", times.value), &times.bounds);
         if value >= 1.25 {
-            return times(words.times, Times::new(value, self.ends()));
+            return times(Way::Times, Times::new(value, self.ends()));
         }
-        if value <= 0.8
-            && value > 0.0
-            && let Some(as_fast) = words.inverse
-        {
+        if value <= 0.8 && value > 0.0 && verbs::has_inverse(self.metric) {
             let ends = self.ends().map(|(low, high)| (1.0 / high, 1.0 / low));
-            return times(as_fast, Times::new(1.0 / value, ends));
+            return times(Way::AsFast, Times::new(1.0 / value, ends));
         }
-        let (template, change, bounds) = match value > 1.0 {
+        let (way, change, bounds) = match value > 1.0 {
             true => {
                 let bounds = self.ends().map(|(low, high)| (low - 1.0, high - 1.0));
-                (words.more, value - 1.0, bounds)
+                (Way::More, value - 1.0, bounds)
             }
             false => {
                 let bounds = self.ends().map(|(low, high)| (1.0 - high, 1.0 - low));
-                (words.less, 1.0 - value, bounds)
+                (Way::Less, 1.0 - value, bounds)
             }
         };
         let write = |fraction: f64| percent(fraction, bounds.unwrap_or((0.0, f64::INFINITY)));
-        let said = words.fill(template, &write(change));
-        self.joined(&said, after(bounds, write))
+        self.said(way, &write(change), &after(bounds, write))
     }
 
-    fn joined(&self, said: &str, bounds: String) -> String {
-        let said = match is_plural(self.level) {
-            true => plural(said),
-            false => said.to_owned(),
+    fn said(&self, way: Way, amount: &str, bounds: &str) -> String {
+        let said = Said {
+            info: self.metric,
+            amount,
+            way,
         };
-        format!("{} {said} {}{bounds}", self.level, self.baseline)
+        said.of(self.level, self.baseline, bounds)
     }
 }
 
@@ -120,31 +109,6 @@ fn after(ends: Option<(f64, f64)>, write: impl Fn(f64) -> String) -> String {
     ends.map_or_else(String::new, |(low, high)| {
         format!(" {}", format::interval(low, high, write))
     })
-}
-
-/// `4 cores`, `2 workers`: made by `phrase`, never a level's own name.
-fn is_plural(level: &str) -> bool {
-    let count = level
-        .split_once(' ')
-        .filter(|(number, _)| number.parse::<f64>().is_ok());
-    count.is_some_and(|(_, what)| {
-        matches!(what, "cores" | "threads" | "workers" | "GPUs" | "epochs")
-    })
-}
-
-fn plural(said: &str) -> String {
-    let (verb, rest) = said.split_once(' ').unwrap_or((said, ""));
-    let verb = match verb {
-        "takes" => "take",
-        "is" => "are",
-        "costs" => "cost",
-        "processes" => "process",
-        "responds" => "respond",
-        "needs" => "need",
-        "has" => "have",
-        other => other,
-    };
-    format!("{verb} {rest}")
 }
 
 /// A ratio with just enough digits to tell the ends of its interval apart.
@@ -182,8 +146,8 @@ impl Times {
 /// With a digit after the point where the interval is narrower than two percent.
 fn percent(fraction: f64, (low, high): (f64, f64)) -> String {
     match high - low < 0.02 {
-        true => format!("{:.1} %", fraction * 100.0),
-        false => format!("{:.0} %", fraction * 100.0),
+        true => format!("{} %", number(&format!("{:.1}", fraction * 100.0))),
+        false => format!("{} %", number(&format!("{:.0}", fraction * 100.0))),
     }
 }
 
@@ -197,7 +161,7 @@ fn signed(value: f64, write: impl Fn(f64) -> String) -> String {
 
 pub(crate) fn amount(metric: &MetricInfo, value: f64) -> String {
     match metric.unit.as_str() {
-        "%" => format!("{} points", format::significant(value, 2)),
+        "%" => message!("points", value = format::significant(value, 2)),
         _ => crate::words::names::metric_value(metric, value),
     }
 }

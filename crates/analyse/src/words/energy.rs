@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use messages::message;
 use model::energy::JOULES_PER_KILOWATT_HOUR;
 use model::{CarbonIntensity, EnergySource, PowerModel};
 
@@ -20,44 +21,20 @@ pub(crate) fn is_modelled(source: EnergySource) -> bool {
 /// The label of energy or CO₂, marked wherever it is shown.
 pub(crate) fn marked(label: &str, sources: &[EnergySource]) -> String {
     match sources {
-        [EnergySource::Nvml] => format!("GPU-only {label}"),
-        [only] if is_modelled(*only) => format!("modelled {label}"),
+        [EnergySource::Nvml] => message!("energy-gpu-only", label),
+        [only] if is_modelled(*only) => message!("energy-modelled", label),
         [] | [_] => label.to_owned(),
-        _ => format!("{label} from different sources"),
+        _ => message!("energy-mixed-sources", label),
     }
 }
 
 fn short(source: EnergySource) -> &'static str {
-    match source {
-        EnergySource::Reported => "reported by the workload",
-        EnergySource::Rapl => "measured (RAPL)",
-        EnergySource::RaplAndNvml => "measured (RAPL and NVML)",
-        EnergySource::Nvml => "measured, GPUs only (NVML)",
-        EnergySource::Modelled => "modelled",
-        EnergySource::ModelledAndNvml => "modelled, GPUs measured (NVML)",
-    }
+    messages::named("energy-short", source.word()).unwrap_or(source.word())
 }
 
 pub(crate) fn source(source: EnergySource) -> String {
-    match source {
-        EnergySource::Reported => "Energy is as the workload or the imported file reports it.",
-        EnergySource::Rapl => {
-            "Energy is that of processors and memory of the whole machine, other programs included, from RAPL."
-        }
-        EnergySource::RaplAndNvml => {
-            "Energy is that of processors and memory (RAPL) and GPUs (NVML) of the whole machine, other programs included."
-        }
-        EnergySource::Nvml => {
-            "Energy is that of the GPUs alone (NVML); the rest of the machine was not measured."
-        }
-        EnergySource::Modelled => {
-            "Energy is modelled from CPU time and the stated power, not measured."
-        }
-        EnergySource::ModelledAndNvml => {
-            "Energy of the machine is modelled from CPU time and the stated power, not measured; that of its GPUs is added from NVML."
-        }
-    }
-    .to_owned()
+    let said = messages::named("energy-from", source.word());
+    said.unwrap_or(source.word()).to_owned()
 }
 
 /// `Energy has different sources (measured (RAPL): C1; modelled: C2), so it is not compared.`
@@ -67,23 +44,21 @@ pub(crate) fn mixed(scenarios: &BTreeMap<EnergySource, BTreeSet<u32>>) -> String
         format!("{}: {}", short(*source), format::listed(&names, 6))
     });
     let each: Vec<String> = each.collect();
-    format!(
-        "Energy has different sources, so it is not compared: {}.",
-        each.join("; ")
-    )
+    message!("energy-mixed", sources = each.join("; "))
 }
 
 pub(crate) fn model(environments: &[String], power: &PowerModel) -> String {
-    let watts = |watts: f64| format!("{} W", format::significant(watts, 3));
+    let watts = |watts: f64| Unit::new("W", 1.0).of(watts);
     let source = match &power.source {
         Some(source) => format!(" ({source})"),
         None => String::new(),
     };
-    format!(
-        "Power stated for {}: {} idle, {} with all cores busy{source}.",
-        quoted(environments),
-        watts(power.idle_watts),
-        watts(power.full_watts)
+    message!(
+        "energy-power",
+        environments = quoted(environments),
+        idle = watts(power.idle_watts),
+        full = watts(power.full_watts),
+        source
     )
 }
 
@@ -93,25 +68,21 @@ fn quoted(names: &[String]) -> String {
 }
 
 pub(crate) fn carbon(environments: &[String], carbon: &CarbonIntensity) -> String {
-    format!(
-        "CO₂ in {} is energy × {} g/kWh ({}, {}).",
-        quoted(environments),
-        format::significant(carbon.grams_per_kilowatt_hour, 3),
-        carbon.source,
-        carbon.date
+    message!(
+        "energy-carbon",
+        environments = quoted(environments),
+        grams = format::significant(carbon.grams_per_kilowatt_hour, 3),
+        source = carbon.source,
+        date = messages::date(&carbon.date.to_string())
     )
 }
 
 pub(crate) fn nothing() -> String {
-    "No run has an energy: state `power = { idle = \"… W\", full = \"… W\" }` of the environment, or measure where RAPL or NVML can be read."
-        .to_owned()
+    message!("energy-none")
 }
 
 pub(crate) fn refused(machines: &[String]) -> String {
-    format!(
-        "{} has energy counters (RAPL) that only root may read: run as root, or allow reading with `chmod a+r /sys/class/powercap/*/energy_uj`.",
-        format::listed(machines, 4)
-    )
+    message!("energy-refused", machines = format::listed(machines, 4))
 }
 
 /// One unit for a column of joules, chosen by a typical value.

@@ -1,6 +1,8 @@
 //! How numbers are written for people, in one place: sentences here and tables in `report` agree.
 //! Every function takes any `f64`; what is not a number is written as a dash.
 
+use messages::{message, number};
+use model::Currency;
 use rust_decimal::Decimal;
 use stats::Estimate;
 
@@ -74,7 +76,7 @@ fn fixed(value: f64, places: i32) -> String {
         return NONE.to_owned();
     }
     let text = format!("{:.*}", places.clamp(0, 12) as usize, value);
-    group(
+    number(
         text.strip_prefix('-')
             .filter(|rest| rest.bytes().all(|b| matches!(b, b'0' | b'.')))
             .unwrap_or(&text),
@@ -112,28 +114,9 @@ pub fn whole(value: f64) -> String {
     }
 }
 
-/// A number as written by a program with thousands apart from five digits on, and a real minus: `12,345`.
-pub fn group(text: &str) -> String {
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let (sign, digits) = whole
-        .strip_prefix('-')
-        .map_or(("", whole), |digits| ("−", digits));
-    if digits.len() < 5 {
-        return format!("{sign}{digits}{rest}");
-    }
-    let mut out = String::from(sign);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + rest
-}
-
 /// `12,345 runs` without the word: a count.
 pub fn count(value: usize) -> String {
-    group(&value.to_string())
+    number(&value.to_string())
 }
 
 /// `1 run`, `3 runs`.
@@ -150,29 +133,27 @@ pub fn duration(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "−" } else { "" };
     let whole = magnitude.round();
     let text = if magnitude == 0.0 {
-        "0 s".to_owned()
+        Unit::new("s", 1.0).write("0")
     } else if magnitude < 0.9995e-3 {
-        format!("{} µs", significant(magnitude * 1e6, 3))
+        Unit::new("µs", 1e-6).of(magnitude)
     } else if magnitude < 0.9995 {
-        format!("{} ms", significant(magnitude * 1e3, 3))
+        Unit::new("ms", 1e-3).of(magnitude)
     } else if whole < 60.0 {
-        format!("{} s", significant(magnitude, 3))
+        Unit::new("s", 1.0).of(magnitude)
     } else if whole < 3600.0 {
-        format!("{:.0} min {:02.0} s", (whole / 60.0).floor(), whole % 60.0)
+        let minutes = (whole / 60.0).floor() as usize;
+        let seconds = format!("{:02.0}", whole % 60.0);
+        message!("duration-minutes", minutes, seconds)
     } else if magnitude < 86_400.0 {
-        let minutes = (magnitude / 60.0).round();
-        format!(
-            "{:.0} h {:02.0} min",
-            (minutes / 60.0).floor(),
-            minutes % 60.0
-        )
+        let all = (magnitude / 60.0).round();
+        let hours = (all / 60.0).floor() as usize;
+        let minutes = format!("{:02.0}", all % 60.0);
+        message!("duration-hours", hours, minutes)
     } else {
-        let hours = (magnitude / 3600.0).round();
-        format!(
-            "{} d {:.0} h",
-            count((hours / 24.0).floor() as usize),
-            hours % 24.0
-        )
+        let all = (magnitude / 3600.0).round();
+        let days = (all / 24.0).floor() as usize;
+        let hours = format!("{:.0}", all % 24.0);
+        message!("duration-days", days, hours)
     };
     format!("{sign}{text}")
 }
@@ -183,11 +164,8 @@ pub fn memory(bytes: u64) -> String {
     const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = UNITS.iter().find(|(_, power)| bytes >= 1 << power);
     match unit {
-        Some((name, power)) => format!(
-            "{} {name}",
-            significant(bytes as f64 / (1u64 << power) as f64, 3)
-        ),
-        None => format!("{bytes} B"),
+        Some((name, power)) => Unit::new(name, (1u64 << power) as f64).of(bytes as f64),
+        None => Unit::new("B", 1.0).write(&bytes.to_string()),
     }
 }
 
@@ -195,7 +173,7 @@ pub fn memory(bytes: u64) -> String {
 pub fn bytes(value: f64) -> String {
     let unit = byte_unit(value);
     match value.is_finite() {
-        true => format!("{} {}", significant(value / unit.scale, 3), unit.name),
+        true => unit.of(value),
         false => NONE.to_owned(),
     }
 }
@@ -208,23 +186,30 @@ pub struct Unit {
 }
 
 impl Unit {
-    pub const fn new(name: &'static str, scale: f64) -> Self {
-        Unit { name, scale }
+    /// By its symbol; some languages have their own.
+    pub fn new(symbol: &'static str, scale: f64) -> Self {
+        Unit {
+            name: messages::named("unit", symbol).unwrap_or(symbol),
+            scale,
+        }
+    }
+
+    /// A value in the metric's own unit, with three digits: `12.3 kJ`.
+    pub fn of(&self, value: f64) -> String {
+        self.write(&significant(value / self.scale, 3))
+    }
+
+    fn write(&self, number: &str) -> String {
+        format!("{number} {}", self.name)
     }
 }
 
 pub fn byte_unit(value: f64) -> Unit {
-    const UNITS: [Unit; 5] = [
-        Unit::new("TB", 1e12),
-        Unit::new("GB", 1e9),
-        Unit::new("MB", 1e6),
-        Unit::new("kB", 1e3),
-        Unit::new("B", 1.0),
-    ];
-    UNITS
-        .into_iter()
-        .find(|unit| value.abs() >= 0.9995 * unit.scale)
-        .unwrap_or(UNITS[4])
+    const UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    let mut units = UNITS.into_iter();
+    let found = units.find(|(_, scale)| value.abs() >= 0.9995 * scale);
+    let (symbol, scale) = found.unwrap_or(("B", 1.0));
+    Unit::new(symbol, scale)
 }
 
 /// One unit for a column of seconds, chosen by a typical value.
@@ -245,7 +230,7 @@ pub fn percent(fraction: f64) -> String {
     if !value.is_finite() {
         NONE.to_owned()
     } else if value != 0.0 && value.abs() < 0.1 {
-        "< 0.1 %".to_owned()
+        format!("< {} %", number("0.1"))
     } else if value.abs() < 9.95 && value != value.round() {
         format!("{} %", fixed(value, 1))
     } else {
@@ -270,7 +255,7 @@ pub fn ratio(value: f64) -> String {
 
 /// `[2.8, 3.0]`.
 pub fn interval(low: f64, high: f64, write: impl Fn(f64) -> String) -> String {
-    format!("[{}, {}]", write(low), write(high))
+    message!("interval", low = write(low), high = write(high))
 }
 
 pub fn bare_ratio(value: f64) -> String {
@@ -300,15 +285,27 @@ pub fn exact_money(money: &model::Money) -> String {
     } else {
         amount.to_string()
     };
-    format!("{} {amount}", money.currency.symbol())
+    in_currency(money.currency, &number(&amount))
+}
+
+/// An amount in a sentence: `US$ 0.0052`, with the digits of [`model::Money`].
+pub fn money(money: &model::Money) -> String {
+    let text = money.to_string();
+    let amount = text.split_once(' ').map_or("", |(_, amount)| amount);
+    in_currency(money.currency, &number(amount))
+}
+
+/// A written number with its currency where the language puts it.
+pub fn in_currency(currency: Currency, amount: &str) -> String {
+    message!("money", symbol = currency.symbol(), amount)
 }
 
 /// A p-value: `0.03`, `< 0.001`.
 pub fn p_value(p: f64) -> String {
     match p {
         p if !p.is_finite() => NONE.to_owned(),
-        p if p < 0.001 => "< 0.001".to_owned(),
-        p => format!("{:.*}", if p < 0.1 { 3 } else { 2 }, p),
+        p if p < 0.001 => format!("< {}", number("0.001")),
+        p => number(&format!("{:.*}", if p < 0.1 { 3 } else { 2 }, p)),
     }
 }
 
@@ -319,28 +316,61 @@ pub fn listed(items: &[String], limit: usize) -> String {
         [only] => only.clone(),
         _ if items.len() <= limit => {
             let (last, rest) = (&items[items.len() - 1], &items[..items.len() - 1]);
-            format!("{} and {last}", rest.join(", "))
+            message!("list", rest = rest.join(", "), last)
         }
-        _ => format!(
-            "{} and {} more",
-            items[..limit].join(", "),
-            count(items.len() - limit)
-        ),
+        _ => {
+            let named = items[..limit].join(", ");
+            message!("list-and-more", named, more = items.len() - limit)
+        }
     }
 }
 
-/// `is 5 % cheaper than`, `costs 3.11 times as much as`.
-pub fn times_words(times: Decimal) -> String {
-    let percent = |part: Decimal| (part * Decimal::ONE_HUNDRED).round_dp(1).normalize();
+/// A sentence that goes on behind a name: its first letter small.
+pub fn uncapitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// The beginning of a sentence.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// `A is 5 % cheaper than B`, `A costs 3.11 times as much as B`.
+pub fn price_compared(one: &str, other: &str, times: Decimal) -> String {
+    let percent = |part: Decimal| number(&decimal((part * Decimal::ONE_HUNDRED).round_dp(1)));
     if times == Decimal::ONE {
-        "costs the same as".to_owned()
+        message!("price-same", one, other)
     } else if times < Decimal::ONE {
-        format!("is {} % cheaper than", percent(Decimal::ONE - times))
+        message!(
+            "price-cheaper",
+            one,
+            other,
+            percent = percent(Decimal::ONE - times)
+        )
     } else if times < Decimal::TWO {
-        format!("is {} % more expensive than", percent(times - Decimal::ONE))
+        message!(
+            "price-dearer",
+            one,
+            other,
+            percent = percent(times - Decimal::ONE)
+        )
     } else {
-        format!("costs {} times as much as", times.round_dp(2).normalize())
+        message!(
+            "price-times",
+            one,
+            other,
+            times = number(&decimal(times.round_dp(2)))
+        )
     }
+}
+
+/// Without zeros at the end.
+fn decimal(value: Decimal) -> String {
+    value.normalize().to_string()
 }
 
 #[cfg(test)]
@@ -373,7 +403,7 @@ mod tests {
         check(memory(12), "12 B");
         let money = |text: &str| text.parse::<model::Money>().unwrap();
         check(amount(&money("0.0050050013 USD")), "US$ 0.005005");
-        check(amount(&money("123456.789 USD")), "US$ 123456.79");
+        check(amount(&money("123456.789 USD")), "US$ 123,456.79");
         check(amount(&money("0.1 USD")), "US$ 0.10");
         check(amount(&money("0 USD")), "US$ 0.00");
         check(percent(0.71), "71 %");
@@ -398,11 +428,11 @@ mod tests {
     #[test]
     fn prices_are_compared_in_percent_or_times() {
         let check = |times: &str, expected: &str| {
-            assert_eq!(times_words(times.parse().unwrap()), expected);
+            assert_eq!(price_compared("A", "B", times.parse().unwrap()), expected);
         };
-        check("0.9468", "is 5.3 % cheaper than");
-        check("1", "costs the same as");
-        check("1.1", "is 10 % more expensive than");
-        check("3.1124", "costs 3.11 times as much as");
+        check("0.9468", "A is 5.3 % cheaper than B");
+        check("1", "A costs the same as B");
+        check("1.1", "A is 10 % more expensive than B");
+        check("3.1124", "A costs 3.11 times as much as B");
     }
 }

@@ -1,6 +1,7 @@
 //! Laws of growth in words.
 
-use predict::growth::{Kind, Law, Refusal};
+use messages::{message, word};
+use predict::growth::{Kind, LEAST_LEVELS, Law, Refusal};
 use stats::Estimate;
 
 use crate::growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthResult};
@@ -47,13 +48,13 @@ impl Words<'_, '_> {
 
     fn noun(&self) -> &str {
         let column = self.table.column(&self.growth.metric);
-        column.map_or("time", |c| self.table.columns[c].label.as_str())
+        column.map_or(word!("noun-time"), |c| self.table.columns[c].label.as_str())
     }
 
     fn with(line: &GrowthLine) -> String {
         match line.phrase.as_str() {
             "" => String::new(),
-            phrase => format!(" with {phrase}"),
+            levels => message!("growth-with", levels),
         }
     }
 
@@ -62,26 +63,28 @@ impl Words<'_, '_> {
         let Some(law) = &line.law else {
             return Vec::from_iter(line.refusal.as_ref().map(|r| self.refused(line, r)));
         };
-        let mut text = format!(
-            "{} against {}{}: {}",
-            capital(self.noun()),
-            self.factor(),
-            Self::with(line),
-            self.law(law)
-        );
         let rivals: Vec<String> = law
             .rivals
             .iter()
-            .map(|l| name(*l, self.growth.kind))
+            .map(|l| name(*l, self.growth.kind).to_owned())
             .collect();
-        if !rivals.is_empty() {
-            text += &format!(" ({} fits nearly as well)", format::listed(&rivals, 3));
-        }
-        if let Some(fit) = law.laws.first().filter(|fit| fit.is_approximate()) {
-            let away = format::percent(fit.deviation);
-            text += &format!("; means deviate from it by typically {away}");
-        }
-        let mut texts = vec![text + "."];
+        let rivals = match rivals.is_empty() {
+            true => String::new(),
+            false => message!("growth-rivals", rivals = format::listed(&rivals, 3)),
+        };
+        let rough = law.laws.first().filter(|fit| fit.is_approximate());
+        let deviation = rough.map_or_else(String::new, |fit| {
+            message!("growth-deviation", away = format::percent(fit.deviation))
+        });
+        let mut texts = vec![message!(
+            "growth-is",
+            noun = capital(self.noun()),
+            factor = self.factor(),
+            with = Self::with(line),
+            law = self.law(law),
+            rivals,
+            deviation
+        )];
         texts.extend(self.beyond(law));
         texts
     }
@@ -90,11 +93,11 @@ impl Words<'_, '_> {
         let furthest = law.furthest().filter(|_| law.law != Law::Constant)?;
         let interval = furthest.typical.interval?;
         let write = |seconds: f64| format::duration(seconds);
-        Some(format!(
-            "Predicted, not measured: {} would take {} {}; nothing is predicted beyond that.",
-            numeric_phrase(self.factor(), &level(furthest.at)),
-            write(furthest.typical.value),
-            format::interval(interval.low, interval.high, write)
+        Some(message!(
+            "growth-predicted",
+            level = numeric_phrase(self.factor(), &plain(furthest.at)),
+            time = write(furthest.typical.value),
+            interval = format::interval(interval.low, interval.high, write)
         ))
     }
 
@@ -105,55 +108,55 @@ impl Words<'_, '_> {
         let value = |place: usize| parameter(place).map_or(f64::NAN, |e| e.value);
         let constant = |place: usize| format::duration(law.scale * value(place));
         match (law.law, self.growth.kind) {
-            (Law::Constant, _) => "no growth found, a constant describes all levels".to_owned(),
+            (Law::Constant, _) => message!("growth-constant"),
             (Law::Amdahl, Kind::Count) => {
                 let most = match value(0) > 0.0 {
-                    true => format!(
-                        ", so no number of {factor} is more than {} as fast as 1",
-                        format::ratio(1.0 / value(0))
-                    ),
+                    true => {
+                        let times = format::ratio(1.0 / value(0));
+                        message!("growth-amdahl-most", factor, times)
+                    }
                     false => String::new(),
                 };
-                format!("Amdahl's law, serial share {}{most}", share(0))
+                message!("growth-amdahl", share = share(0), most)
             }
             (Law::Scalability, _) => {
                 let turning = law.turning_point;
                 let known = turning.filter(|at| *at <= law.measured.high);
-                let fastest = known.map(|at| {
-                    format!("; fastest at about {} {factor}", format::significant(at, 2))
+                let fastest = known.map_or_else(String::new, |at| {
+                    message!("growth-fastest", at = format::significant(at, 2), factor)
                 });
-                format!(
-                    "universal scalability law, contention {}, coherence {}{}",
-                    share(1),
-                    share(0),
-                    fastest.unwrap_or_default()
-                )
+                let (contention, coherence) = (share(1), share(0));
+                message!("growth-scalability", contention, coherence, fastest)
             }
             (Law::Linear, _) => {
                 let each = law.scale * (1.0 - value(0)) / law.reference;
-                format!(
-                    "linear, {} plus {} for each unit of {factor} (constant share at {}: {})",
-                    constant(0),
-                    format::duration(each),
-                    level(law.reference),
-                    share(0)
+                message!(
+                    "growth-linear",
+                    constant = constant(0),
+                    each = format::duration(each),
+                    factor,
+                    reference = level(law.reference),
+                    share = share(0)
                 )
             }
-            (Law::Amdahl, Kind::Size) => format!(
-                "a constant {} and a part that falls as 1/{factor} (constant share at {}: {})",
-                constant(0),
-                level(law.reference),
-                share(0)
+            (Law::Amdahl, Kind::Size) => message!(
+                "growth-inverse",
+                constant = constant(0),
+                factor,
+                reference = level(law.reference),
+                share = share(0)
             ),
-            (Law::Power, _) => format!(
-                "{factor} to the power of {}: twice the {factor} takes {} the time",
-                parameter(0).map(number).unwrap_or_default(),
-                format::ratio(2.0_f64.powf(value(0)))
+            (Law::Power, _) => message!(
+                "growth-power",
+                factor,
+                power = parameter(0).map(number).unwrap_or_default(),
+                times = format::ratio(2.0_f64.powf(value(0)))
             ),
-            (Law::PowerAndConstant | Law::PowerDecay | Law::ExponentialDecay, _) => format!(
-                "a constant {} and a part that goes with {factor} to the power of {}",
-                constant(1),
-                parameter(0).map(number).unwrap_or_default()
+            (Law::PowerAndConstant | Law::PowerDecay | Law::ExponentialDecay, _) => message!(
+                "growth-power-and-constant",
+                constant = constant(1),
+                factor,
+                power = parameter(0).map(number).unwrap_or_default()
             ),
         }
     }
@@ -172,24 +175,25 @@ impl Words<'_, '_> {
             }
         }
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let named = counts
-            .iter()
-            .map(|(law, count)| format!("{} in {count}", name(*law, self.growth.kind)));
+        let named = counts.iter().map(|(law, count)| {
+            message!("growth-law-in", law = name(*law, self.growth.kind), count)
+        });
         let named: Vec<String> = named.collect();
-        format!(
-            "{} against {}, {}: {}; the report has their numbers.",
-            capital(self.noun()),
-            self.factor(),
-            format::counted(self.growth.lines.len(), "combination", "combinations"),
-            format::listed(&named, 6)
+        message!(
+            "growth-together",
+            noun = capital(self.noun()),
+            factor = self.factor(),
+            lines = self.growth.lines.len(),
+            laws = format::listed(&named, 6)
         )
     }
 
     fn refused(&self, line: &GrowthLine, refusal: &Refusal) -> String {
-        let factor = self.factor();
-        format!(
-            "No law of {factor} is stated{}: {refusal}.",
-            Self::with(line)
+        message!(
+            "growth-refused",
+            factor = self.factor(),
+            with = Self::with(line),
+            refusal = refused(refusal)
         )
     }
 
@@ -200,23 +204,24 @@ impl Words<'_, '_> {
         let no_law = matches!(reason, Refusal::NoLawFits { .. });
         // Where nothing was found to differ, that a law is missing is no news.
         (self.growth.different || !no_law).then(|| {
-            let factor = self.factor();
-            format!("No law of {factor} is stated: {reason}.")
+            let (factor, refusal) = (self.factor(), refused(reason));
+            message!("growth-refused", factor, with = "", refusal)
         })
     }
 
     fn cheapest(&self, line: &GrowthLine) -> Option<String> {
         let cheapest = line.cheapest.as_ref()?;
-        let cost = cheapest.per_run.interval.map_or_else(String::new, |i| {
+        let bounds = cheapest.per_run.interval.map_or_else(String::new, |i| {
             format!(" {}", format::interval(i.low, i.high, |v| self.money(v)))
         });
-        Some(format!(
-            "Cheapest{} by the law of {}: {}, {} a run{cost}; {}.",
-            Self::with(line),
-            self.factor(),
-            cheapest.level.phrase,
-            self.money(cheapest.per_run.value),
-            stability(cheapest)
+        Some(message!(
+            "growth-cheapest",
+            with = Self::with(line),
+            factor = self.factor(),
+            level = cheapest.level.phrase,
+            money = self.money(cheapest.per_run.value),
+            bounds,
+            stability = stability(cheapest)
         ))
     }
 
@@ -232,50 +237,66 @@ impl Words<'_, '_> {
                 ))
             })
             .collect();
-        (!named.is_empty()).then(|| {
-            format!(
-                "Cheapest by the law of {}, with how often in resamplings: {}.",
-                self.factor(),
-                format::listed(&named, 6)
+        let factor = self.factor();
+        let is_any = !named.is_empty();
+        is_any.then(|| {
+            message!(
+                "growth-cheapest-all",
+                factor,
+                named = format::listed(&named, 6)
             )
         })
     }
 
     fn money(&self, value: f64) -> String {
-        let symbol = self.table.currency.symbol();
-        format!("{symbol} {}", format::significant(value, 3))
+        format::in_currency(self.table.currency, &format::significant(value, 3))
     }
 }
 
 fn stability(cheapest: &CheapestLevel) -> String {
     let own = cheapest.stability();
-    let times = format::count(cheapest.resamplings);
-    let mut text = format!(
-        "the cheapest in {} of {times} resamplings",
-        format::percent(own)
-    );
+    let mut named = String::new();
     if own < STABLE {
         let others = cheapest.chances.iter();
         let others = others.filter(|c| c.level != cheapest.level).take(3);
-        let named: Vec<String> = others
-            .map(|c| {
-                format!(
-                    "{} in {} (costs {} more)",
-                    c.level.phrase,
-                    format::percent(c.share),
-                    format::percent(c.above)
-                )
-            })
-            .collect();
-        text += &format!(", {}", named.join(", "));
+        for other in others {
+            let share = format::percent(other.share);
+            let above = format::percent(other.above);
+            let said = message!("growth-other", level = other.level.phrase, share, above);
+            named += &format!(", {said}");
+        }
     }
-    text
+    message!(
+        "growth-stability",
+        share = format::percent(own),
+        times = cheapest.resamplings,
+        others = named
+    )
 }
 
-/// `48`, `0.25`.
-fn level(at: f64) -> String {
+/// `48`, `0.25`: as levels are written in a study.
+fn plain(at: f64) -> String {
     let rounded = (at * 1e4).round() / 1e4;
     format!("{rounded}")
+}
+
+fn level(at: f64) -> String {
+    plain(at).replace('.', &messages::decimal_mark().to_string())
+}
+
+/// Why no law is stated.
+fn refused(refusal: &Refusal) -> String {
+    match *refusal {
+        Refusal::TooFewLevels { levels } => {
+            message!("growth-few-levels", levels, least = LEAST_LEVELS)
+        }
+        Refusal::NotPositive => message!("growth-not-positive"),
+        Refusal::TooFewRepetitions { .. } => message!("growth-few-repetitions"),
+        Refusal::NoLawFits { deviation, .. } => {
+            let deviation = format!("{:.0} %", 100.0 * deviation);
+            message!("growth-no-law", deviation)
+        }
+    }
 }
 
 fn capital(text: &str) -> String {
@@ -308,17 +329,16 @@ fn bounds(estimate: &Estimate, write: impl Fn(f64) -> String) -> String {
 }
 
 /// A law by its name.
-pub fn name(law: Law, kind: Kind) -> String {
+pub fn name(law: Law, kind: Kind) -> &'static str {
     match (law, kind) {
-        (Law::Constant, _) => "constant",
-        (Law::Amdahl, Kind::Count) => "Amdahl's law",
-        (Law::Amdahl, Kind::Size) => "constant and inverse",
-        (Law::Scalability, _) => "universal scalability law",
-        (Law::Linear, _) => "linear",
-        (Law::Power, _) => "power law",
-        (Law::PowerAndConstant, _) => "constant and power law",
-        (Law::PowerDecay, _) => "constant and power decay",
-        (Law::ExponentialDecay, _) => "constant and exponential decay",
+        (Law::Constant, _) => word!("law-constant"),
+        (Law::Amdahl, Kind::Count) => word!("law-amdahl"),
+        (Law::Amdahl, Kind::Size) => word!("law-inverse"),
+        (Law::Scalability, _) => word!("law-scalability"),
+        (Law::Linear, _) => word!("law-linear"),
+        (Law::Power, _) => word!("law-power"),
+        (Law::PowerAndConstant, _) => word!("law-power-and-constant"),
+        (Law::PowerDecay, _) => word!("law-power-decay"),
+        (Law::ExponentialDecay, _) => word!("law-exponential-decay"),
     }
-    .to_owned()
 }

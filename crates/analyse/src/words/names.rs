@@ -1,5 +1,6 @@
 //! Words for levels and metrics, so that a sentence reads as a person would say it.
 
+use messages::{Argument, Value, message};
 use model::run::metric::{self, Better};
 use model::{Level, Money, Study};
 use rust_decimal::Decimal;
@@ -20,7 +21,10 @@ pub struct MetricInfo {
 /// The metric of this name; the unit is the run's own.
 pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
     let (label, better) = match metric::definition(name) {
-        Some(metric) => (metric.label.to_owned(), metric.better),
+        Some(metric) => {
+            let label = messages::named("metric", name).unwrap_or(metric.label);
+            (label.to_owned(), metric.better)
+        }
         None if name.ends_with("_seconds") => (name.replace('_', " "), Better::Lower),
         None => (name.replace('_', " "), Better::Neither),
     };
@@ -38,21 +42,16 @@ pub fn metric_value(info: &MetricInfo, value: f64) -> String {
         "s" => format::duration(value),
         "B" => format::bytes(value),
         _ if !value.is_finite() => format::NONE.to_owned(),
-        "J" => in_unit(value, energy::joule_unit(value)),
-        "g" => in_unit(value, energy::gram_unit(value)),
+        "J" => energy::joule_unit(value).of(value),
+        "g" => energy::gram_unit(value).of(value),
         "%" => format!("{} %", format::significant(value, 3)),
         "" => format::significant(value, 3),
-        "1/s" => format!("{}/s", format::significant(value, 3)),
+        "1/s" => message!("per-second", number = format::significant(value, 3)),
         unit => match money(info, value) {
-            Some(money) => money.to_string(),
+            Some(money) => format::money(&money),
             None => format!("{} {unit}", format::significant(value, 3)),
         },
     }
-}
-
-fn in_unit(value: f64, unit: format::Unit) -> String {
-    let number = format::significant(value / unit.scale, 3);
-    format!("{number} {}", unit.name)
 }
 
 /// Of costs only: a workload may report in any unit, also one that looks like a currency.
@@ -73,16 +72,32 @@ pub(crate) fn level_phrase(study: &Study, factor: &str, level: &Level) -> String
 }
 
 pub(crate) fn numeric_phrase(factor: &str, text: &str) -> String {
-    let one = text == "1";
+    let number = Number(text);
+    let value = text;
     match factor {
-        "image" | "image_size" | "resolution" | "pixels" => format!("{text} px"),
-        "cores" | "vcpus" => format!("{text} {}", if one { "core" } else { "cores" }),
-        "threads" => format!("{text} {}", if one { "thread" } else { "threads" }),
-        "workers" => format!("{text} {}", if one { "worker" } else { "workers" }),
-        "gpus" => format!("{text} {}", if one { "GPU" } else { "GPUs" }),
-        "epochs" => format!("{text} {}", if one { "epoch" } else { "epochs" }),
+        "image" | "image_size" | "resolution" | "pixels" => message!("level-pixels", value),
+        "cores" | "vcpus" => message!("level-cores", value, number),
+        "threads" => message!("level-threads", value, number),
+        "workers" => message!("level-workers", value, number),
+        "gpus" => message!("level-gpus", value, number),
+        "epochs" => message!("level-epochs", value, number),
         _ => format!("{factor} {text}"),
     }
+}
+
+/// A number as it is written, by which a noun has its plural.
+struct Number<'a>(&'a str);
+
+impl Argument for Number<'_> {
+    fn value(&self) -> Value<'_> {
+        // Half a core: the genitive of few where a language has it, otherwise the default.
+        self.0.parse().map_or("few".value(), Value::Count)
+    }
+}
+
+/// A phase's name as people read it; one of the user's own is as it is.
+pub fn phase_words(name: &str) -> &str {
+    messages::named("phase", name).unwrap_or(name)
 }
 
 fn level_is_ambiguous(study: &Study, factor: &str, text: &str) -> bool {
@@ -95,6 +110,13 @@ fn level_is_ambiguous(study: &Study, factor: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metrics_have_one_name_in_english() {
+        for metric in metric::ALL {
+            assert_eq!(metric_info(metric.name, "").label, metric.label);
+        }
+    }
 
     #[test]
     fn values_are_said_with_their_units() {

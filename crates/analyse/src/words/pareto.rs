@@ -1,12 +1,13 @@
 //! Who is on the Pareto set and who is dominated, in sentences.
 
+use messages::message;
 use model::run::metric::Better;
 
 use crate::pareto::Reason;
 use crate::ranking::TaskBest;
 use crate::words::format;
 use crate::words::names::MetricInfo;
-use crate::words::verbs;
+use crate::words::verbs::{Said, Way};
 
 /// More dominated scenarios than this are only counted; the report has each.
 const MOST_DOMINATED: usize = 6;
@@ -30,36 +31,29 @@ pub(crate) fn dominated(
     let worse: Vec<String> = worse.filter_map(|r| Some(worse_by(r, info(r)?))).collect();
     let equal = reasons.iter().filter(|reason| !reason.is_worse);
     let equal: Vec<String> = equal.filter_map(|r| Some(info(r)?.label.clone())).collect();
-    let rest = match equal.as_slice() {
-        [] => String::new(),
-        [only] => format!("; {only} is practically equal"),
-        _ => format!("; {} are practically equal", format::listed(&equal, 5)),
+    let equal = match equal.len() {
+        0 => String::new(),
+        count => message!("pareto-equal", labels = format::listed(&equal, 5), count),
     };
-    format!(
-        "C{scenario} is dominated by C{by}: {}{rest}.",
-        format::listed(&worse, 5)
-    )
+    let (scenario, by) = (format!("C{scenario}"), format!("C{by}"));
+    let worse = format::listed(&worse, 5);
+    message!("pareto-dominated", scenario, by, worse, equal)
 }
 
 /// `takes 12 % longer`, `takes 2.9× as long`, `has 0.5 points less accuracy`.
 fn worse_by(reason: &Reason, info: &MetricInfo) -> String {
-    let words = verbs::words(info);
     let is_percentage = info.unit == "%";
     let amount = match is_percentage {
-        true => format!("{} points", format::significant(reason.by, 2)),
+        true => message!("points", value = format::significant(reason.by, 2)),
         false => format::percent(reason.by),
     };
-    let said = match info.better {
-        Better::Higher => words.fill(words.less, &amount),
-        _ if reason.by >= MUCH && !is_percentage => {
-            let times = format::bare_ratio(1.0 + reason.by);
-            words.fill(words.times, &format!("{times}×"))
-        }
-        Better::Lower | Better::Neither => words.fill(words.more, &amount),
+    let (way, amount) = match info.better {
+        Better::Higher => (Way::Less, amount),
+        _ if reason.by >= MUCH && !is_percentage => (Way::Times, format::ratio(1.0 + reason.by)),
+        Better::Lower | Better::Neither => (Way::More, amount),
     };
-    let ends = [" than", " as", " of"];
-    let end = ends.iter().find_map(|end| said.strip_suffix(end));
-    end.map_or_else(|| said.clone(), str::to_owned)
+    let amount = &amount;
+    Said { info, amount, way }.alone()
 }
 
 /// Of the criteria that the study asks for. Who is beaten as measured, but not beyond doubt, is not settled.
@@ -75,18 +69,16 @@ pub(crate) fn set(task: &TaskBest, criteria: &[&MetricInfo]) -> Vec<String> {
     let open: Vec<u32> = task.ranked.iter().filter(is_open).copied().collect();
     let open = match open.is_empty() {
         true => String::new(),
-        false => format!("; not settled for {}", names(&open)),
+        false => message!("pareto-open", names = names(&open)),
     };
     let labels: Vec<String> = criteria.iter().map(|info| info.label.clone()).collect();
-    let mut said = vec![format!(
-        "Pareto set of {}: {} by the means{open}.",
-        format::listed(&labels, 8),
-        names(&task.pareto)
-    )];
+    let criteria = format::listed(&labels, 8);
+    let names = names(&task.pareto);
+    let mut said = vec![message!("pareto-set", criteria, names, open)];
     let dominated = task.dominated.iter().map(|one| one.sentence.clone());
     said.extend(dominated.take(MOST_DOMINATED));
     if let Some(more @ 1..) = task.dominated.len().checked_sub(MOST_DOMINATED) {
-        said.push(format!("{more} more are dominated; the report names each."));
+        said.push(message!("pareto-more", more));
     }
     said
 }

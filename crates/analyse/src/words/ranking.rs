@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::{message, word};
 use model::{Money, Role, Study};
 use rust_decimal::Decimal;
 
@@ -13,7 +14,7 @@ use crate::ranking::{Behind, Ranking, TaskBest};
 use crate::table::Table;
 use crate::words::format;
 use crate::words::names::{MetricInfo, metric_value};
-use crate::words::verbs;
+use crate::words::verbs::{Said, Way};
 
 /// More tasks than this are summed up; the report has each.
 const MOST_TASKS: usize = 6;
@@ -39,11 +40,11 @@ pub(crate) fn sentences(
             .all(|found| found.is_of_all);
         match (time, cost) {
             (Some(time), Some(cost)) if time.rest == cost.rest => {
-                said.push(format!("Cheapest and fastest{}", time.rest));
+                said.push(time.rest.said(BOTH));
             }
             (time, cost) => {
-                said.extend(time.map(|found| format!("Fastest{}", found.rest)));
-                said.extend(cost.map(|found| format!("Cheapest{}", found.rest)));
+                said.extend(time.map(|found| found.rest.said(TIME)));
+                said.extend(cost.map(|found| found.rest.said(COST)));
             }
         }
     }
@@ -61,22 +62,45 @@ fn nothing_to_choose(scenarios: &[ScenarioResult], study: &Study) -> Vec<String>
     let varied = || study.factors.iter().filter(|f| f.levels.len() > 1);
     let all_tasks = varied().all(|f| study.role(&f.name) == Role::Task);
     match measured > 1 && all_tasks && varied().count() > 0 {
-        true => vec![format!(
-            "There is nothing to choose: {} what is to be done (`roles` in the study file changes that).",
-            match varied().count() {
-                1 => "the factor says",
-                _ => "all factors say",
-            }
-        )],
+        true => vec![message!("choose-nothing", factors = varied().count())],
         false => Vec::new(),
     }
 }
 
-/// What may be said of all tasks, behind `Fastest` or `Cheapest`.
+/// Which question an answer is to, as messages know it.
+const BOTH: &str = "both";
+const TIME: &str = "time";
+const COST: &str = "cost";
+
+/// What may be said of all tasks, whichever the question.
 struct Found {
-    rest: String,
+    rest: Rest,
     /// The same holds for every task.
     is_of_all: bool,
+}
+
+#[derive(PartialEq)]
+enum Rest {
+    /// One choice is best for all of so many tasks.
+    OneForAll(usize, String),
+    /// Or not distinguishable from the best.
+    OneForAllOrAlike(usize, String),
+    Alike(usize, String),
+    ByChoice(String),
+}
+
+impl Rest {
+    fn said(&self, what: &str) -> String {
+        let word = message!("best-word", what);
+        match self {
+            Rest::OneForAll(tasks, choice) => message!("best-for-all", word, tasks, choice),
+            Rest::OneForAllOrAlike(tasks, choice) => {
+                message!("best-for-all-or-alike", word, tasks, choice)
+            }
+            Rest::Alike(tasks, choices) => message!("best-alike", word, tasks, choices),
+            Rest::ByChoice(said) => message!("best-by-choice", word, said),
+        }
+    }
 }
 
 /// Which choice is best for which task.
@@ -105,18 +129,13 @@ impl Summary<'_> {
         let sets: Vec<Vec<String>> = ranked.iter().map(|(t, r)| choices(t, r)).collect();
         let in_all = |choice: &&String| sets.iter().all(|set| set.contains(choice));
         let common: Vec<String> = sets.first()?.iter().filter(in_all).cloned().collect();
-        let number = format::count(ranked.len());
+        let tasks = ranked.len();
         let is_all = common.len() == 1 && sets.iter().all(|set| set.len() == 1);
         let rest = match common.as_slice() {
             [] => self.by_choice(&ranked, &sets),
-            [only] if is_all => format!(" for all {number} tasks: {only}."),
-            [only] => {
-                format!(" for all {number} tasks, or indistinguishable from the best: {only}.")
-            }
-            several => format!(
-                ": {} cannot be distinguished in any of the {number} tasks.",
-                format::listed(several, 5)
-            ),
+            [only] if is_all => Rest::OneForAll(tasks, only.clone()),
+            [only] => Rest::OneForAllOrAlike(tasks, only.clone()),
+            several => Rest::Alike(tasks, format::listed(several, 5)),
         };
         Some(Found {
             rest,
@@ -125,7 +144,7 @@ impl Summary<'_> {
     }
 
     /// `Cheapest: 2 GB for VGG19; 1 GB for MobileNet.`
-    fn by_choice(&self, ranked: &[(&TaskBest, &Ranking)], sets: &[Vec<String>]) -> String {
+    fn by_choice(&self, ranked: &[(&TaskBest, &Ranking)], sets: &[Vec<String>]) -> Rest {
         let mut by_choice: Vec<(String, Vec<String>)> = Vec::new();
         let mut open = Vec::new();
         for ((task, _), set) in ranked.iter().zip(sets) {
@@ -138,14 +157,15 @@ impl Summary<'_> {
                 _ => open.push(name),
             }
         }
-        let said = by_choice
-            .iter()
-            .map(|(choice, tasks)| format!("{choice} for {}", format::listed(tasks, 4)));
+        let said = by_choice.iter().map(|(choice, tasks)| {
+            let tasks = format::listed(tasks, 4);
+            message!("best-choice-for", choice, tasks)
+        });
         let mut said: Vec<String> = said.collect();
         if !open.is_empty() {
-            said.push(format!("not settled for {}", format::listed(&open, 4)));
+            said.push(message!("best-open-for", tasks = format::listed(&open, 4)));
         }
-        format!(": {}.", said.join("; "))
+        Rest::ByChoice(said.join("; "))
     }
 
     /// Levels of a scenario that its task does not say.
@@ -184,12 +204,8 @@ pub(crate) fn unranked(tasks: &[TaskBest]) -> Option<String> {
     let named: Vec<String> = each
         .map(|one| format!("C{} ({})", one.scenario, one.why))
         .collect();
-    (!named.is_empty()).then(|| {
-        format!(
-            "Not ranked, because not every run succeeded: {}.",
-            format::listed(&named, 4)
-        )
-    })
+    let is_any = !named.is_empty();
+    is_any.then(|| message!("best-unranked", named = format::listed(&named, 4)))
 }
 
 struct Words<'a> {
@@ -208,77 +224,71 @@ impl Words<'_> {
             (Some(time), Some(cost)) if time.first == cost.first => {
                 let rest = self.on_the_line(&time.first);
                 let is_only = self.has_line && self.task.task.is_empty() && rest.is_empty();
-                let line = match (time.verdict, is_only) {
-                    (Verdict::Different, true) => " Nothing else is on the Pareto line.",
-                    _ => "",
-                };
-                said.push(format!(
-                    "{}{line}",
-                    self.ranked("Cheapest and fastest", time, self.time)
-                ));
+                let mut best = self.ranked(BOTH, time, self.time);
+                if time.verdict == Verdict::Different && is_only {
+                    best = format!("{best} {}", word!("best-nothing-else"));
+                }
+                said.push(best);
             }
             (Some(time), Some(cost)) => {
-                said.push(self.ranked("Fastest", time, self.time));
-                said.push(self.ranked("Cheapest", cost, self.cost.unwrap_or(self.time)));
+                said.push(self.ranked(TIME, time, self.time));
+                said.push(self.ranked(COST, cost, self.cost.unwrap_or(self.time)));
                 let known = unique([time.first.as_slice(), &cost.first].concat());
                 let rest = self.on_the_line(&known);
                 if self.has_line && !rest.is_empty() {
-                    said.push(format!(
-                        "Between them on the Pareto line (nothing is faster and cheaper at once): {}.",
-                        format::listed(&rest, 8)
-                    ));
+                    said.push(message!("best-between", names = format::listed(&rest, 8)));
                 }
             }
-            (Some(time), None) => said.push(self.ranked("Fastest", time, self.time)),
+            (Some(time), None) => said.push(self.ranked(TIME, time, self.time)),
             (None, _) => {}
         }
         if let Some(first) = said.first_mut()
             && !self.task.task.is_empty()
         {
             let name = LevelFacts::phrase_of(&self.task.task);
-            *first = format!("{name}: {}{}", first[..1].to_lowercase(), &first[1..]);
+            *first = format!("{name}: {}", format::uncapitalised(first));
         }
         said.extend(unranked(std::slice::from_ref(self.task)));
         said
     }
 
-    fn ranked(&self, word: &str, ranking: &Ranking, info: &MetricInfo) -> String {
+    fn ranked(&self, what: &str, ranking: &Ranking, info: &MetricInfo) -> String {
+        let word = message!("best-word", what);
         let names: Vec<String> = ranking.first.iter().map(|n| self.label(*n)).collect();
         match (ranking.verdict, ranking.first.as_slice()) {
-            (Verdict::NotEstimable, [first, ..]) => format!(
-                "{word} by one repetition each: {}. This cannot be distinguished from noise.",
-                self.named(*first)
-            ),
-            (Verdict::Different, [only]) => match ranking.behind.first() {
-                Some(next) => format!(
-                    "{word}: {}; {}.",
-                    self.named(*only),
-                    self.behind(next, info)
-                ),
-                None => format!("{word}: {}.", self.named(*only)),
-            },
-            (Verdict::PracticallyEqual, _) => {
-                format!("{word}: {}, practically equal.", format::listed(&names, 6))
+            (Verdict::NotEstimable, [first, ..]) => {
+                message!("best-single", word, named = self.named(*first))
             }
-            _ => format!(
-                "{word}: {} (inconclusive{}{}).",
-                either(&names),
-                self.stability(ranking),
-                match ranking.repetitions.filter(|n| *n <= MOST_REPETITIONS) {
-                    Some(needed) =>
-                        format!("; about {} repetitions would decide", format::count(needed)),
-                    None => String::new(),
+            (Verdict::Different, [only]) => {
+                let named = self.named(*only);
+                match ranking.behind.first() {
+                    Some(next) => {
+                        let next = self.behind(next, info);
+                        message!("best-is-and-next", word, named, next)
+                    }
+                    None => message!("best-is", word, named),
                 }
-            ),
+            }
+            (Verdict::PracticallyEqual, _) => {
+                message!("best-equal", word, names = format::listed(&names, 6))
+            }
+            _ => {
+                let repetitions = ranking.repetitions.filter(|n| *n <= MOST_REPETITIONS);
+                let needed = repetitions.map_or_else(String::new, |repetitions| {
+                    message!("repetitions-would-decide", repetitions)
+                });
+                let stability = self.stability(ranking);
+                message!("best-open", word, names = either(&names), stability, needed)
+            }
         }
     }
 
     fn stability(&self, ranking: &Ranking) -> String {
         match (ranking.stability, ranking.first.first()) {
-            (Some(share), Some(best)) => format!(
-                "; {} is best in {} of resamplings",
-                self.label(*best),
-                format::percent(share)
+            (Some(share), Some(best)) => message!(
+                "best-stability",
+                label = self.label(*best),
+                share = format::percent(share)
             ),
             _ => String::new(),
         }
@@ -287,17 +297,10 @@ impl Words<'_> {
     /// `the next, C3, takes 12 % longer [5 %, 20 %]`.
     fn behind(&self, next: &Behind, info: &MetricInfo) -> String {
         let percent = |part: f64| format::percent(part.max(0.0));
-        let words = verbs::words(info);
-        let said = words.fill(words.more, &percent(next.by));
-        let said = said
-            .trim_end_matches(" than")
-            .trim_end_matches(" as")
-            .trim_end();
-        format!(
-            "the next, {}, {said} {}",
-            self.label(next.scenario),
-            format::interval(next.low, next.high, percent)
-        )
+        let (amount, way) = (&percent(next.by), Way::More);
+        let said = Said { info, amount, way }.alone();
+        let bounds = format::interval(next.low, next.high, percent);
+        message!("best-next", label = self.label(next.scenario), said, bounds)
     }
 
     fn on_the_line(&self, known: &[u32]) -> Vec<String> {
@@ -328,9 +331,10 @@ impl Words<'_> {
             (Some(cost), Some(each)) => {
                 let million = Decimal::from_f64_retain(each.value * 1e6).unwrap_or_default();
                 let million = Money::new(million, cost.currency);
-                figures.push(format!("{million} per million responses"));
+                let money = format::money(&million);
+                figures.push(message!("per-million-responses", money));
             }
-            (Some(cost), None) => figures.push(cost.to_string()),
+            (Some(cost), None) => figures.push(format::money(&cost)),
             (None, _) => {}
         }
         format!("{} ({})", scenario.label, figures.join(", "))
@@ -342,7 +346,12 @@ fn either(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [only] => only.clone(),
-        [first @ .., last] if names.len() <= 6 => format!("{} or {last}", first.join(", ")),
-        _ => format!("{} or {} others", names[..5].join(", "), names.len() - 5),
+        [first @ .., last] if names.len() <= 6 => {
+            message!("list-or", rest = first.join(", "), last)
+        }
+        _ => {
+            let named = names[..5].join(", ");
+            message!("list-or-more", named, more = names.len() - 5)
+        }
     }
 }

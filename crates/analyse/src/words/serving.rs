@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::message;
 use model::Currency;
 
 use crate::lists::{entry, push_new, unique};
@@ -33,12 +34,7 @@ fn unreliable(serving: &Serving) -> Option<String> {
             format!("{} ({})", s.label, format::percent(share))
         })
         .collect();
-    (!named.is_empty()).then(|| {
-        format!(
-            "Excluded from fastest, cheapest and break-even because requests failed: {}.",
-            format::listed(&named, 6)
-        )
-    })
+    (!named.is_empty()).then(|| message!("serve-unreliable", named = format::listed(&named, 6)))
 }
 
 /// When does the model no longer decide the latency?
@@ -53,48 +49,41 @@ fn share(serving: &Serving) -> Option<String> {
     let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let whole = |value: f64| format!("{} %", format::significant(value, 2));
     if known.len() == 1 {
-        return Some(format!("Prediction is {} of the latency.", whole(least.1)));
+        return Some(message!("serve-share-one", share = whole(least.1)));
     }
-    let hint = match least.1 < DECIDES_PERCENT / 2.0 {
-        true => " where it is small, a faster model would hardly help",
-        false => " the model dominates",
-    };
-    Some(format!(
-        "Prediction is {} ({}) to {} ({}) of the latency:{hint}.",
-        whole(least.1),
-        least.0.label,
-        whole(most.1),
-        most.0.label
+    Some(message!(
+        "serve-share",
+        least = whole(least.1),
+        least_label = least.0.label,
+        most = whole(most.1),
+        most_label = most.0.label,
+        around = least.1 < DECIDES_PERCENT / 2.0
     ))
 }
 
 fn cold_start(start: &ColdStart) -> String {
-    let of = before(&start.phrase);
-    let counts = format!(
-        "({} cold and {} warm requests)",
-        format::count(start.cold_requests as usize),
-        format::count(start.warm_requests as usize)
-    );
+    let about = before(&start.phrase);
+    let (cold, warm) = (start.cold_requests as usize, start.warm_requests as usize);
     let times = match start.ratio.interval {
         Some(i) if i.contains(1.0) => {
-            return format!(
-                "{of}inconclusive: a cold response takes {} as long as a warm one {counts}.",
-                format::interval(i.low, i.high, |value| format!(
-                    "{}×",
-                    format::bare_ratio(value)
-                ))
-            );
+            let ratio = |value| format::ratio(value);
+            let times = format::interval(i.low, i.high, ratio);
+            return message!("serve-cold-open", about, times, cold, warm);
         }
         Some(i) => format!(
             "{} {}",
             format::ratio(start.ratio.value),
             format::interval(i.low, i.high, format::bare_ratio)
         ),
-        None => format!("by the means {}", format::ratio(start.ratio.value)),
+        None => message!("serve-cold-means", times = format::ratio(start.ratio.value)),
     };
-    format!(
-        "{of}a cold response takes {times} as long as a warm one, {} more {counts}.",
-        format::duration(start.difference.value.max(0.0)),
+    message!(
+        "serve-cold",
+        about,
+        times,
+        more = format::duration(start.difference.value.max(0.0)),
+        cold,
+        warm
     )
 }
 
@@ -136,25 +125,21 @@ fn memory(serving: &Serving, currency: Currency) -> Option<String> {
         .filter_map(|(task, costs)| {
             let cheapest = costs.iter().min_by(|a, b| a.1.total_cmp(b.1))?;
             let dearest = costs.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
-            let of = match *task {
+            let task = match *task {
                 "" => String::new(),
-                task => format!(" for {task}"),
+                task => message!("serve-memory-for", task),
             };
-            Some(format!(
-                "{} MB{of} ({}; {} MB costs {} as much)",
-                cheapest.0,
-                per_million(*cheapest.1, currency),
-                dearest.0,
-                format::ratio(dearest.1 / cheapest.1)
+            Some(message!(
+                "serve-memory-size",
+                cheapest = cheapest.0.to_string(),
+                task,
+                cost = per_million(*cheapest.1, currency),
+                dearest = dearest.0.to_string(),
+                times = format::ratio(dearest.1 / cheapest.1)
             ))
         })
         .collect();
-    (!said.is_empty()).then(|| {
-        format!(
-            "Cheapest memory size as measured, per million responses: {}.",
-            said.join("; ")
-        )
-    })
+    (!said.is_empty()).then(|| message!("serve-memory", said = said.join("; ")))
 }
 
 /// For every task the one that decides: the cheapest size on demand against the machine that pays soonest. The others
@@ -176,7 +161,7 @@ fn that_matter(evens: &[BreakEven]) -> Vec<&BreakEven> {
 }
 
 fn break_even(even: &BreakEven) -> String {
-    let of = before(&even.phrase);
+    let about = before(&even.phrase);
     let (on_demand, always_on) = (&even.on_demand_environment, &even.always_on_environment);
     let number = |value: f64| format::count(value.round() as usize);
     let rate = &even.requests_per_day;
@@ -184,11 +169,9 @@ fn break_even(even: &BreakEven) -> String {
         let ends = format::interval(i.low, i.high, number);
         format!(" {ends}")
     });
-    format!(
-        "{of}from {} requests per day{} on, {always_on} is cheaper than {on_demand}.",
-        number(rate.value),
-        interval.unwrap_or_default()
-    )
+    let ends = interval.unwrap_or_default();
+    let rate = number(rate.value);
+    message!("serve-even", about, rate, ends, always_on, on_demand)
 }
 
 /// Machines that no rate makes cheaper, in one sentence.
@@ -196,26 +179,22 @@ fn never(evens: &[BreakEven]) -> Option<String> {
     let mut pairs: Vec<String> = Vec::new();
     for even in evens.iter().filter(|even| !even.within_capacity) {
         let (on_demand, always_on) = (&even.on_demand_environment, &even.always_on_environment);
-        let pair = match even.phrase.as_str() {
-            "" => format!("{on_demand} against {always_on}"),
-            phrase => format!("{on_demand} against {always_on} ({phrase})"),
+        let task = match even.phrase.as_str() {
+            "" => String::new(),
+            phrase => format!(" ({phrase})"),
         };
-        push_new(&mut pairs, pair);
+        push_new(
+            &mut pairs,
+            message!("serve-against", on_demand, always_on, task),
+        );
     }
-    (!pairs.is_empty()).then(|| {
-        format!(
-            "At any rate that one machine {}, serverless stays cheaper: {}.",
-            match evens.iter().any(|even| even.one_by_one) {
-                true => "handles one request after the other",
-                false => "was measured to handle",
-            },
-            format::listed(&pairs, 4)
-        )
-    })
+    let one_by_one = evens.iter().any(|even| even.one_by_one);
+    let is_any = !pairs.is_empty();
+    is_any.then(|| message!("serve-never", one_by_one, pairs = format::listed(&pairs, 4)))
 }
 
 /// An answer costs too little to be said alone.
 fn per_million(each: f64, currency: Currency) -> String {
     let amount = format::significant(each * 1e6, 3);
-    format!("{} {amount}", currency.symbol())
+    format::in_currency(currency, &amount)
 }

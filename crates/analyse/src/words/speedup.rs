@@ -1,5 +1,6 @@
 //! Speed-ups as a person says them: `2 workers train rede1 1.7× as fast as 1 (efficiency 85 %)`.
 
+use messages::message;
 use model::Study;
 
 use crate::along::sort_by_number;
@@ -42,7 +43,6 @@ impl<'a> Words<'a> {
             false => self.all_together(),
         };
         sentences.extend(self.how_far());
-        sentences.iter_mut().for_each(|s| s.push('.'));
         sentences
     }
 
@@ -54,48 +54,54 @@ impl<'a> Words<'a> {
         let times = Times::of(&point.speed_up);
         let interval = point.speed_up.interval;
         if interval.is_some_and(|i| i.contains(1.0)) {
-            let about = self.about(line, " for ");
-            return Some(format!(
-                "no significant speed-up of {who} over {base}{about}{}",
-                times.bounds
-            ));
+            let about = self.about(line, |network| message!("speed-for", network));
+            let bounds = times.bounds;
+            return Some(message!("speed-none", who, base, about, bounds));
         }
-        let about = self.about(line, " ");
+        let about = self.about(line, |network| message!("speed-network", network));
         let bounds = times.bounds;
-        let efficiency = efficiency(point);
+        let times = times.value;
+        let efficiency = point.efficiency.as_ref();
+        let efficiency = efficiency.map_or_else(String::new, |e| {
+            message!("speed-efficiency", percent = format::percent(e.value))
+        });
         let verb = self.verb(&point.level);
         Some(match point.speed_up.value < 1.0 {
-            true => format!(
-                "{who} {verb}{about} slower than {base}: {}× as fast{bounds}{efficiency}",
-                times.value
+            true => message!(
+                "speed-slower",
+                who,
+                verb,
+                about,
+                base,
+                times,
+                bounds,
+                efficiency
             ),
-            false => format!(
-                "{who} {verb}{about} {}× as fast as {base}{bounds}{efficiency}",
-                times.value
+            false => message!(
+                "speed-faster",
+                who,
+                verb,
+                about,
+                base,
+                times,
+                bounds,
+                efficiency
             ),
         })
     }
 
     /// ` rede1`, or ` with pytorch · rede1` where more than the network varies.
-    fn about(&self, line: &SpeedUpLine, before: &str) -> String {
+    fn about(&self, line: &SpeedUpLine, of_network: impl Fn(&str) -> String) -> String {
         match line.levels.as_slice() {
-            [] => self
-                .network
-                .map(|network| format!("{before}{network}"))
-                .unwrap_or_default(),
-            [only] if only.factor == "network" => format!("{before}{}", only.phrase),
-            _ => format!(" with {}", line.phrase),
+            [] => self.network.map(of_network).unwrap_or_default(),
+            [only] if only.factor == "network" => of_network(&only.phrase),
+            _ => message!("speed-with", levels = line.phrase),
         }
     }
 
-    fn verb(&self, level: &LevelFacts) -> &'static str {
+    fn verb(&self, level: &LevelFacts) -> String {
         let several = self.speed_up.kind == SpeedUpKind::Count && level.number() != Some(1.0);
-        match (self.trains, several) {
-            (true, true) => "train",
-            (true, false) => "trains",
-            (false, true) => "run",
-            (false, false) => "runs",
-        }
+        message!("speed-verb", trains = self.trains, several)
     }
 
     fn points(&self) -> impl Iterator<Item = &'a SpeedUpPoint> {
@@ -129,27 +135,29 @@ impl<'a> Words<'a> {
         let more = level.number().zip(base.number()).map(|(n, low)| n / low);
         let efficiency = match (self.speed_up.kind, more) {
             (SpeedUpKind::Count, Some(more)) => {
-                format!(" (efficiency {})", format::percent(mean / more))
+                message!("speed-efficiency", percent = format::percent(mean / more))
             }
             _ => String::new(),
         };
         let range = match found.len() {
             1 => String::new(),
-            count => format!(
-                ", mean of {} combinations: from {} ({}) to {} ({})",
-                format::count(count),
-                format::ratio(value(least)),
-                least.line.phrase,
-                format::ratio(value(most)),
-                most.line.phrase
+            count => message!(
+                "speed-range",
+                count,
+                least = format::ratio(value(least)),
+                least_levels = least.line.phrase,
+                most = format::ratio(value(most)),
+                most_levels = most.line.phrase
             ),
         };
-        Some(format!(
-            "{} {} {} as fast as {}{efficiency}{range}",
-            level.phrase,
-            self.verb(level),
-            format::ratio(mean),
-            short_base(&base, level)
+        Some(message!(
+            "speed-together",
+            who = level.phrase,
+            verb = self.verb(level),
+            times = format::ratio(mean),
+            base = short_base(&base, level),
+            efficiency,
+            range
         ))
     }
 
@@ -175,19 +183,11 @@ impl<'a> Words<'a> {
             .last();
         let limit = format::percent(GOOD_EFFICIENCY);
         Some(match good {
-            Some(level) => format!(
-                "Efficiency is {limit} or more up to {}{}",
-                level.phrase,
-                if levels.last() == Some(level) {
-                    ", the most tried"
-                } else {
-                    ""
-                }
-            ),
-            None => format!(
-                "Efficiency is below {limit} from {} on",
-                levels.first()?.phrase
-            ),
+            Some(level) => {
+                let most = levels.last() == Some(level);
+                message!("speed-good", limit, level = level.phrase, most)
+            }
+            None => message!("speed-bad", limit, level = levels.first()?.phrase),
         })
     }
 }
@@ -195,13 +195,6 @@ impl<'a> Words<'a> {
 struct Found<'a> {
     line: &'a SpeedUpLine,
     point: &'a SpeedUpPoint,
-}
-
-fn efficiency(point: &SpeedUpPoint) -> String {
-    match &point.efficiency {
-        Some(efficiency) => format!(" (efficiency {})", format::percent(efficiency.value)),
-        None => String::new(),
-    }
 }
 
 /// `1` where the unit was just said, `1 core` where it was not.

@@ -1,5 +1,6 @@
 //! The way to an accuracy in words.
 
+use messages::message;
 use model::Currency;
 use predict::curve::NotContinued;
 
@@ -24,38 +25,35 @@ pub(crate) fn sentences(target: &Target, currency: Currency) -> Vec<String> {
         let told = r.seconds.as_ref().map(|e| format::duration(e.value));
         let median = r.median.map(|m| format::duration(m.seconds));
         match (r.is_sure(), median) {
-            (false, Some(median)) => format!("{median} (median of all runs)"),
+            (false, Some(time)) => message!("target-median", time),
             _ => told.unwrap_or_default(),
         }
     };
     let named = |r: &TargetResult| match r.is_sure() {
         true => r.label.clone(),
-        false => format!("{} (in {} of {} runs)", r.label, r.reached, r.runs),
+        false => message!(
+            "target-in-some",
+            label = r.label,
+            reached = r.reached,
+            runs = r.runs
+        ),
     };
     let mut text = match find(target.cheapest) {
         Some(cheapest) => {
             let cost = cheapest.cost.as_ref();
             let cost = cost.map(|e| format::quantity(e, 1.0).text());
-            let cost = format!("{} {}", currency.symbol(), cost.unwrap_or_default());
-            let how = if alone { "" } else { " cheapest" };
-            let first = format!(
-                "{percent} is reached{how} by {}: {cost}, in {}",
-                named(cheapest),
-                seconds(cheapest)
-            );
+            let cost = format::in_currency(currency, &cost.unwrap_or_default());
+            let (who, time) = (named(cheapest), seconds(cheapest));
+            let first = message!("target-cheapest", target = percent, alone, who, cost, time);
+            let (who, time) = (named(fastest), seconds(fastest));
             match cheapest.scenario == fastest.scenario {
                 true => first,
-                false => format!(
-                    "{first}; fastest by {}, in {}",
-                    named(fastest),
-                    seconds(fastest)
-                ),
+                false => message!("target-cheapest-and-fastest", first, who, time),
             }
         }
         None => {
-            let how = if alone { "" } else { " fastest" };
-            let (who, when) = (named(fastest), seconds(fastest));
-            format!("{percent} is reached{how} by {who}, in {when}")
+            let (who, time) = (named(fastest), seconds(fastest));
+            message!("target-fastest", target = percent, alone, who, time)
         }
     };
     let named_if = |wanted: &dyn Fn(&TargetResult) -> bool, name: fn(&TargetResult) -> String| {
@@ -64,18 +62,21 @@ pub(crate) fn sentences(target: &Target, currency: Currency) -> Vec<String> {
     };
     let never = named_if(&|r| r.reached == 0, |r| r.label.clone());
     if !never.is_empty() {
-        let verb = if never.len() == 1 { "reaches" } else { "reach" };
-        text += &format!("; {} never {verb} it", format::listed(&never, 6));
+        let names = format::listed(&never, 6);
+        text = message!("target-never", text, names, count = never.len());
     }
     let mut said = vec![text + "."];
     let named_already = [target.cheapest, target.fastest];
     let sometimes = named_if(
         &|r| r.reached > 0 && !r.is_sure() && !named_already.contains(&Some(r.scenario)),
-        |r| format!("{} in {} of {}", r.label, r.reached, r.runs),
+        |r| {
+            let (label, reached, runs) = (&r.label, r.reached, r.runs);
+            message!("target-some", label, reached, runs)
+        },
     );
     if !sometimes.is_empty() {
         let reached = format::listed(&sometimes, 6);
-        said.push(format!("{percent} is not reached in every run: {reached}."));
+        said.push(message!("target-not-every", target = percent, reached));
     }
     said.extend(predictions(target, &percent));
     said
@@ -91,10 +92,13 @@ fn predictions(target: &Target, percent: &str) -> Vec<String> {
         .take(MOST)
         .map(|(r, predicted)| {
             let when = continued::words(predicted);
-            let runs = format::counted(predicted.runs, "run", "runs");
-            format!(
-                "Predicted, not measured: {} reaches {percent} {when}, from the learning curves of {runs} that did not reach it.",
-                r.label
+            let runs = predicted.runs;
+            message!(
+                "target-predicted",
+                label = r.label,
+                target = percent,
+                when,
+                runs
             )
         })
         .collect();
@@ -102,7 +106,7 @@ fn predictions(target: &Target, percent: &str) -> Vec<String> {
     for r in &target.scenarios {
         let why = r.not_predicted;
         let why = why.filter(|why| !matches!(why, NotContinued::TooFewEpochs { .. }));
-        if let Some(why) = why.map(|why| why.to_string()) {
+        if let Some(why) = why.map(continued::refusal) {
             let new = || (why.clone(), Vec::new());
             let (_, labels) = entry(&mut refused, |(known, _)| *known == why, new);
             labels.push(r.label.clone());
@@ -113,9 +117,7 @@ fn predictions(target: &Target, percent: &str) -> Vec<String> {
     let refused: Vec<String> = named.collect();
     if !refused.is_empty() {
         let refused = format::listed(&refused, MOST);
-        said.push(format!(
-            "Not predicted when {percent} is reached: {refused}."
-        ));
+        said.push(message!("target-not-predicted", target = percent, refused));
     }
     said
 }
@@ -125,13 +127,19 @@ fn nobody(target: &Target, percent: &str) -> String {
     let best = told
         .filter_map(|r| Some((r, r.accuracy_percent?)))
         .max_by(|a, b| a.1.total_cmp(&b.1));
-    let best =
-        best.map(|(r, value)| format!(": the best, {}, ends at {}", r.label, accuracy(value)));
-    format!("No run reaches {percent}{}.", best.unwrap_or_default())
+    match best {
+        Some((r, value)) => message!(
+            "target-nobody-best",
+            target = percent,
+            label = r.label,
+            accuracy = accuracy(value)
+        ),
+        None => message!("target-nobody", target = percent),
+    }
 }
 
 /// `98 %`, `97.25 %`: as it was requested.
 pub(crate) fn accuracy(percent: f64) -> String {
     let rounded = (percent * 100.0).round() / 100.0;
-    format!("{rounded} %")
+    format!("{} %", messages::number(&rounded.to_string()))
 }

@@ -2,11 +2,14 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::LanguageArgs;
 use crate::completion;
 
 /// Two sides.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
     /// A study file or a results folder; with a scenario, PATH:C1 or PATH:batch=32
     #[arg(value_name = "A", add = completion::sides())]
     pub(crate) first: PathBuf,

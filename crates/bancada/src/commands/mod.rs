@@ -55,10 +55,10 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
             printer.data(&format!("{:#}", ::plan::schema()));
             Ok(Exit::Ok)
         }
-        Command::Show(args) => results::show(&args, printer),
-        Command::Compare(args) => compare::compare(&args, printer),
-        Command::Report(args) => results::report(&args, printer),
-        Command::Export(args) => export::export(&args, printer),
+        Command::Show(args) => args.language.scope(|| results::show(&args, printer)),
+        Command::Compare(args) => args.language.scope(|| compare::compare(&args, printer)),
+        Command::Report(args) => args.language.scope(|| results::report(&args, printer)),
+        Command::Export(args) => args.language.scope(|| export::export(&args, printer)),
         Command::Import(args) => import::import(&args, printer),
         Command::Reconcile(args) => reconcile::reconcile(&args, printer),
         Command::Verify(args) => verify::verify(&args, printer),

@@ -37,6 +37,8 @@ const NOTHING_STARTED: &str = "nothing was started";
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     super::infra::mention_machines(printer);
+    // A wrong one is no news for after the last run.
+    args.language.chosen()?;
     let mut opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
     workbench::set_until(&mut opened.study, args.until.as_ref())?;
     workbench::set_goal(&mut opened.study, args.goal.as_deref())?;
@@ -385,13 +387,12 @@ fn follow(
     ended.map_err(runner_failure)
 }
 
-/// Tables, report and the word that the exit code says too.
-pub(super) fn conclude(
+fn show_results(
     results: &Results,
     ended: Ended,
     args: &RunArgs,
     printer: &Printer,
-) -> CommandResult {
+) -> Result<(), Failure> {
     let tell = printer.teller();
     let analysis = workbench::analyse(results, None, &tell)?;
     let report = workbench::write_report(&analysis, results, None, meta(), &tell)?;
@@ -403,6 +404,18 @@ pub(super) fn conclude(
         print_tables(&analysis, printer);
         printer.data(&format!("\n  Report  {}", report.display()));
     }
+    Ok(())
+}
+
+/// Tables, report and the word that the exit code says too.
+pub(super) fn conclude(
+    results: &Results,
+    ended: Ended,
+    args: &RunArgs,
+    printer: &Printer,
+) -> CommandResult {
+    let language = args.language.chosen()?;
+    language.scope(|| show_results(results, ended, args, printer))?;
     mention_left(&results.store, printer);
     let scale = args.scale.as_ref().map(|name| format!(" --scale {name}"));
     let goal = args.goal.as_ref().map(|goal| format!(" --goal \"{goal}\""));

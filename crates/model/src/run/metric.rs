@@ -16,8 +16,6 @@ pub struct Definition {
     pub meaning: &'static str,
     /// Shorter words that a study may use for it.
     pub aliases: &'static [&'static str],
-    /// Over a column, where the label is too long.
-    pub header: Option<&'static str>,
     pub column: Column,
     pub digits: Digits,
     pub comparison: Comparison,
@@ -33,7 +31,6 @@ const COMMON: Definition = Definition {
     runs: Runs::Any,
     meaning: "",
     aliases: &[],
-    header: None,
     column: Column::OnRequest,
     digits: Digits::OfInterval,
     comparison: Comparison::Has,
@@ -182,7 +179,7 @@ metrics! {
         { aliases: &["total_time"], comparison: Comparison::Takes };
     COST_PER_INFERENCE "cost_per_inference", "cost per inference", Currency, Lower, Bill, Serving,
         "cost of one response: its billed or busy seconds at the price per second"
-        { header: Some("per million responses"), column: Column::Usual(2), comparison: Comparison::CostsAnAnswer };
+        { column: Column::Usual(2), comparison: Comparison::CostsAnAnswer };
     COST "cost", "cost", Currency, Lower, Bill, Any,
         "the bill's total in the study's currency; the exact decimal is in the bill"
         { column: Column::Usual(2), comparison: Comparison::Costs };
@@ -197,13 +194,13 @@ metrics! {
         { comparison: Comparison::Costs };
     COST_PER_THOUSAND_IMAGES "cost_per_thousand_images", "cost per thousand images", Currency, Lower, Bill, Training,
         "cost per thousand images processed"
-        { header: Some("per 1000 images"), column: Column::Wide(8), comparison: Comparison::Costs };
+        { column: Column::Wide(8), comparison: Comparison::Costs };
     COST_PER_THOUSAND_STEPS "cost_per_thousand_steps", "cost per thousand steps", Currency, Lower, Bill, Training,
         "cost per thousand steps: the reported ones (`steps`) or, for training, the images of an epoch over the batch size, rounded up, times the epochs"
-        { header: Some("per 1000 steps"), comparison: Comparison::Costs };
+        { comparison: Comparison::Costs };
     IMAGES_PER_SECOND "images_per_second", "images per second", PerSecond, Higher, Workload, Training,
         "images processed per second of training"
-        { aliases: &["throughput"], header: Some("images/s"), column: Column::Usual(4), comparison: Comparison::HandlesImages };
+        { aliases: &["throughput"], column: Column::Usual(4), comparison: Comparison::HandlesImages };
     SECONDS_PER_IMAGE "seconds_per_image", "time per image", Seconds, Lower, Analysis, Training,
         "the inverse of `images_per_second`"
         { aliases: &["time_per_image"], comparison: Comparison::TakesForAnImage };
@@ -223,24 +220,24 @@ metrics! {
         "95th percentile of the latency";
     LATENCY_P99_SECONDS "latency_p99_seconds", "p99 latency", Seconds, Lower, Client, Serving,
         "99th percentile of the latency"
-        { aliases: &["p99"], header: Some("p99"), column: Column::Usual(3) };
+        { aliases: &["p99"], column: Column::Usual(3) };
     LATENCY_MAX_SECONDS "latency_max_seconds", "longest latency", Seconds, Lower, Client, Serving,
         "the longest latency";
     PREDICTION_SECONDS "prediction_seconds", "prediction time", Seconds, Lower, Client, Serving,
         "mean time of the model alone, by the server's clock"
-        { aliases: &["prediction"], header: Some("prediction"), column: Column::Usual(4) };
+        { aliases: &["prediction"], column: Column::Usual(4) };
     PREDICTION_PERCENT "prediction_percent", "share of prediction", Percent, Neither, Client, Serving,
         "its share of the latency"
         { digits: Digits::Whole };
     REQUESTS_PER_SECOND "requests_per_second", "requests per second", PerSecond, Higher, Client, Serving,
         "successful requests per second, for loads that are not series"
-        { header: Some("requests/s"), column: Column::Usual(3) };
+        { column: Column::Usual(3) };
     HIGHEST_RATE "highest_rate", "highest rate", PerSecond, Higher, Client, Serving,
         "for the load `search`: the highest rate that stays below the requested latency"
-        { header: Some("most requests/s"), column: Column::Usual(3) };
+        { column: Column::Usual(3) };
     SETUP_SECONDS "setup_seconds", "set-up time", Seconds, Lower, Client, Serving,
         "from the start of a server to its first healthy ping; for serverless workers, the mean over those started for a request"
-        { header: Some("set-up"), column: Column::Usual(4) };
+        { column: Column::Usual(4) };
     FIRST_PING_SECONDS "first_ping_seconds", "time to the first ping", Seconds, Lower, Client, Serving,
         "from the start of a server to its first response to a ping, healthy or not";
     FIRST_ANSWER_SECONDS "first_answer_seconds", "time to first response", Seconds, Lower, Client, Serving,
@@ -272,16 +269,16 @@ metrics! {
         { digits: Digits::Whole };
     CPU_PERCENT "cpu_percent", "CPU use", Percent, Neither, Measurement, Any,
         "cores used over cores available, during training or load. Available is what the limit really allowed: a whole core if half a core was requested and only affinity could enforce it (such a run is excluded)"
-        { aliases: &["cpu"], header: Some("CPU"), column: Column::Usual(7), digits: Digits::Whole };
+        { aliases: &["cpu"], column: Column::Usual(7), digits: Digits::Whole };
     PEAK_MEMORY_BYTES "peak_memory_bytes", "peak memory", Bytes, Lower, Measurement, Any,
         "the larger of two values: the kernel's peak resident memory of the largest process, and the largest sampled sum over all processes of the run, in which shared pages count once per process. A peak of several processes between two samples can be missed"
         { aliases: &["memory", "peak_memory"], column: Column::Usual(6), digits: Digits::Whole, comparison: Comparison::NeedsMemory };
     GPU_PERCENT "gpu_percent", "GPU use", Percent, Neither, Measurement, Any,
         "use of the GPU"
-        { aliases: &["gpu"], header: Some("GPU"), column: Column::Usual(8), digits: Digits::Whole };
+        { aliases: &["gpu"], column: Column::Usual(8), digits: Digits::Whole };
     GPU_MEMORY_PERCENT "gpu_memory_percent", "GPU memory use", Percent, Neither, Measurement, Any,
         "use of the GPU's memory"
-        { header: Some("GPU memory"), column: Column::Usual(8), digits: Digits::Whole };
+        { column: Column::Usual(8), digits: Digits::Whole };
     ENERGY_JOULES "energy_joules", "energy", Joules, Lower, Analysis, Any,
         "energy of the run: RAPL and NVML where they can be read, otherwise the environment's `power` model, marked as modelled. Missing without either"
         { aliases: &["energy"], column: Column::Usual(6), comparison: Comparison::UsesEnergy };

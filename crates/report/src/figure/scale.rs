@@ -1,7 +1,7 @@
 //! From values to places and back: ranges of axes, the values that are marked on them, and how
 //! these are written.
 
-use analyse::{Estimate, format};
+use analyse::Estimate;
 
 use super::{Axis, Extent, Scale};
 
@@ -225,7 +225,7 @@ pub(super) fn tick_text(value: f64) -> String {
     if size > 0.0 && !(1e-7..1e9).contains(&size) {
         return scientific(value);
     }
-    format::group(&value.to_string())
+    messages::number(&value.to_string())
 }
 
 /// The same, with as many decimals as the others have where steps between them are equal.

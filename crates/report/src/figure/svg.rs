@@ -1,5 +1,6 @@
 //! The picture.
 
+use messages::{message, word};
 use std::fmt::Write;
 
 use super::axes::{axes, names_at_lines};
@@ -64,21 +65,26 @@ fn about(figure: &Figure) -> String {
         };
         match &axis.scale {
             Scale::Linear => format!("{direction}:{title}."),
-            Scale::Logarithmic => format!("{direction}:{title}, logarithmic."),
-            Scale::Categories(all) => format!("{direction}:{title}, {} categories.", all.len()),
+            Scale::Logarithmic => message!("figure-logarithmic", direction, title),
+            Scale::Categories(all) => {
+                message!("figure-categories", direction, title, count = all.len())
+            }
         }
     };
-    let mut said = vec![axis("Across", &figure.x), axis("Up", &figure.y)];
+    let mut said = vec![
+        axis(word!("figure-across"), &figure.x),
+        axis(word!("figure-up"), &figure.y),
+    ];
     said.extend(
         figure
             .right
             .as_ref()
-            .map(|right| axis("On the right", right)),
+            .map(|right| axis(word!("figure-right"), right)),
     );
     let names = figure.series.iter().map(|s| s.name.as_str());
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     if !names.is_empty() {
-        said.push(format!("Shown: {}.", names.join(", ")));
+        said.push(message!("figure-shown", names = names.join(", ")));
     }
     said.join(" ")
 }

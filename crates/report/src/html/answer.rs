@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use analyse::{Analysis, Goal, LevelFacts, Pick, Recommendation, TaskAnswer, Verdict, format};
+use analyse::{Analysis, LevelFacts, Pick, Recommendation, TaskAnswer, Verdict, format};
+use messages::{message, word};
 
 use super::choice;
 use super::page::{Page, escape, prose};
@@ -17,7 +18,7 @@ const MOST_NAMES: usize = 4;
 const MOST_NAMED: usize = 12;
 
 pub(super) fn answer(page: &mut Page, analysis: &Analysis) {
-    page.open("answer", "The answer");
+    page.open("answer", word!("section-answer"));
     let figure = choice::figure(analysis);
     let class = match figure {
         Some(_) => "answer",
@@ -35,10 +36,10 @@ pub(super) fn answer(page: &mut Page, analysis: &Analysis) {
         page.html(&pick(recommended));
     }
     if found.recommendations.len() > MOST_SHOWN {
-        page.note("The tasks have different answers: the others are in the table of tasks below.");
+        page.note(word!("answer-others-below"));
     }
     if !found.cautions.is_empty() {
-        page.callout("What may change this decision", &found.cautions);
+        page.callout(word!("answer-cautions"), &found.cautions);
     }
     page.html("</div>");
     if let Some(figure) = &figure {
@@ -58,14 +59,15 @@ fn pick(recommended: &Recommendation) -> String {
         _ => "unsure",
     };
     let mut lines = vec![format!("{}.", recommended.how_sure)];
-    let mut what = names(choices, " or ");
+    let mut what = names(choices, &or());
     if choices.len() > MOST_NAMES && class == "unsure" {
         // So many are no recommendation.
+        let then = format!(", {} ", word!("answer-then"));
         lines.insert(
             0,
-            format!("Best as measured: {}.", names(choices, ", then ")),
+            message!("answer-in-order", names = names(choices, &then)),
         );
-        what = format!("{} candidates", choices.len());
+        what = message!("answer-candidates", count = choices.len());
     }
     lines.extend(recommended.saves.iter().cloned());
     let mut out = format!(
@@ -83,7 +85,12 @@ fn names(choices: &[String], joint: &str) -> String {
     let Some(more @ 2..) = choices.len().checked_sub(MOST_NAMES) else {
         return choices.join(joint);
     };
-    format!("{}{joint}{more} others", choices[..MOST_NAMES].join(joint))
+    let others = message!("answer-and-others", more);
+    format!("{}{joint}{others}", choices[..MOST_NAMES].join(joint))
+}
+
+fn or() -> String {
+    format!(" {} ", word!("answer-or"))
 }
 
 /// A row a task and goal, where there are several tasks.
@@ -93,8 +100,18 @@ fn tasks(page: &mut Page, analysis: &Analysis) {
         return;
     }
     let mut table = Table::new(
-        &["task", "goal", "choose", "how sure"],
-        &["time", "cost", "saves against usual", "against worst"],
+        &[
+            word!("head-task"),
+            word!("head-goal"),
+            word!("head-choose"),
+            word!("head-how-sure"),
+        ],
+        &[
+            word!("head-time"),
+            word!("head-cost"),
+            word!("head-saves-usual"),
+            word!("head-saves-worst"),
+        ],
     );
     for task in &found.tasks {
         table
@@ -113,20 +130,15 @@ fn tasks(page: &mut Page, analysis: &Analysis) {
         ""
     };
     page.html(&format!(
-        "<details{open}>\n<summary>Each of the {} tasks</summary>",
-        found.tasks.len()
+        "<details{open}>\n<summary>{}</summary>",
+        message!("answer-each-task", tasks = found.tasks.len())
     ));
-    page.table("What to choose for each task", &table);
-    page.note("Usual is the first level of everything one may choose, as the study lists them. Savings are those of the best as measured, of time or, where it has a cost, of cost; none is given where it is not significant.");
+    page.table(word!("answer-tasks-caption"), &table);
+    page.note(word!("answer-tasks-note"));
     page.html("</details>");
 }
 
 fn row(analysis: &Analysis, task: &TaskAnswer, pick: &Pick) -> Vec<TableCell> {
-    let goal = match pick.goal {
-        Goal::Cheapest => "cheapest",
-        Goal::Fastest => "fastest",
-        Goal::CheapestAndFastest => "cheapest and fastest",
-    };
     let best = pick.scenarios.first().and_then(|n| analysis.scenario(*n));
     let label = best.map_or(String::new(), |best| best.label.clone());
     let time = best.and_then(|best| analysis.time_of(best));
@@ -144,14 +156,14 @@ fn row(analysis: &Analysis, task: &TaskAnswer, pick: &Pick) -> Vec<TableCell> {
     let sure = TableCell::new(pick.verdict.words());
     vec![
         TableCell::new(LevelFacts::phrase_of(&task.task)),
-        TableCell::new(goal),
-        TableCell::new(names(&pick.choices, " or ")).small(label),
+        TableCell::new(pick.goal.words()),
+        TableCell::new(names(&pick.choices, &or())).small(label),
         match pick.verdict {
             Verdict::Different | Verdict::PracticallyEqual => sure,
             _ => sure.tone(Tone::Ended),
         },
         TableCell::seconds(time),
-        TableCell::or_none(cost.map(|cost| cost.mean.to_string())),
+        TableCell::or_none(cost.map(|cost| format::money(&cost.mean))),
         saving(analyse::Against::Usual),
         saving(analyse::Against::Worst),
     ]
@@ -170,14 +182,15 @@ fn others(page: &mut Page, analysis: &Analysis) {
     if ranking.is_empty() && dominated.is_empty() {
         return;
     }
-    page.html("<details>\n<summary>The ranking, and why not the others</summary>");
+    page.html(&format!(
+        "<details>\n<summary>{}</summary>",
+        word!("answer-ranking")
+    ));
     page.list("findings", ranking);
     let new = dominated.iter().filter(|one| !ranking.contains(one));
     page.list("findings", new.take(MOST_NAMED));
     if let Some(more @ 1..) = dominated.len().checked_sub(MOST_NAMED) {
-        page.note(&format!(
-            "{more} more are dominated; `bancada export --format json` names each."
-        ));
+        page.note(&message!("answer-more-dominated", more));
     }
     page.html("</details>");
 }

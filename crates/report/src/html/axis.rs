@@ -2,6 +2,7 @@
 
 use analyse::lists::entry;
 use analyse::{Analysis, MetricInfo, ScenarioResult, format, metric_value};
+use messages::{message, word};
 
 use crate::figure::{Axis, Category, Colour, Mark, Point, Series};
 use crate::view::{typical, unit_of};
@@ -27,7 +28,7 @@ pub(super) fn by_environment(analysis: &Analysis) -> Vec<Group<'_>> {
             .filter(|s| s.environment == environment && s.runs.total() > 0)
             .collect(),
         place: match several {
-            true => format!(" on {environment}"),
+            true => message!("place-on", environment),
             false => String::new(),
         },
     };
@@ -69,7 +70,10 @@ fn divided<'a>(analysis: &'a Analysis, group: Group<'a>) -> Vec<Group<'a>> {
         let parts = group.scenarios.chunks(MOST_BARS).map(|part| {
             let ends = (part.first(), part.last());
             let named = ends.0.zip(ends.1);
-            let named = named.map(|(a, b)| format!(", {} to {}", a.label, b.label));
+            let named = named.map(|(a, b)| {
+                let (from, to) = (&a.label, &b.label);
+                message!("place-from-to", from, to)
+            });
             Group {
                 scenarios: part.to_vec(),
                 place: format!("{}{}", group.place, named.unwrap_or_default()),
@@ -170,13 +174,21 @@ impl<'a> MetricAxis<'a> {
             met[place] += 1;
             Some(Point::new(place as f64 + beside, value / self.unit.scale).says(text))
         });
-        Series::new("single runs", Colour::Faint, Mark::Symbols { size: 5.0 }).with(points)
+        Series::new(
+            word!("figure-single-runs"),
+            Colour::Faint,
+            Mark::Symbols { size: 5.0 },
+        )
+        .with(points)
     }
 }
 
 /// Scenarios as categories, at their places.
 pub(super) fn scenario_axis(scenarios: &[&ScenarioResult]) -> Axis {
-    Axis::categories("scenario", scenarios.iter().map(|s| category(s)).collect())
+    Axis::categories(
+        word!("head-scenario"),
+        scenarios.iter().map(|s| category(s)).collect(),
+    )
 }
 
 pub(super) fn category(scenario: &ScenarioResult) -> Category {

@@ -2,6 +2,7 @@
 
 use analyse::lists::push_new;
 use analyse::{Analysis, BuyOrRent, Buying, CostVerdict, ExpensiveMachine, format};
+use messages::word;
 
 use super::page::Page;
 use super::serving;
@@ -34,15 +35,15 @@ pub(super) fn break_evens(page: &mut Page, analysis: &Analysis) {
         page.note(note);
     }
     if let Some(table) = buying_table(&found.buying) {
-        page.subtitle("Break-even: buying or renting");
+        page.subtitle(word!("even-buying"));
         page.figure(&buying_figure(&found.buying));
-        page.table("Buying or renting", &table);
+        page.table(word!("even-buying-caption"), &table);
         page.note("Your own machine costs its purchase price spread over its months of use, plus electricity while it works; the rented one costs its rent for the time it needs for the same work. The rent includes discounts, charges and taxes, but not rounding per run. Hours are those of your own machine. The interval comes from the measured ratio of times; space, staff and repairs are not included.");
     }
     if let Some(table) = more_expensive_table(&found.more_expensive) {
-        page.subtitle("Break-even: the more expensive machine");
+        page.subtitle(word!("even-machine"));
         page.figure(&more_expensive_figure(analysis, &found.more_expensive));
-        page.table("The more expensive machine", &table);
+        page.table(word!("even-machine-caption"), &table);
         page.note("Two machines cost the same if the speed-up of the more expensive one equals the ratio of their prices per hour. If bills are rounded up, or have discounts, charges or taxes, the billed cost of the runs is used instead of the prices. Times are those that are billed. Inconclusive means that the interval contains the break-even point.");
     }
     serving::break_even(page, analysis);

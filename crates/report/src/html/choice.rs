@@ -1,6 +1,7 @@
 //! What to choose: scenarios by the first two criteria of the Pareto set, with their intervals.
 
 use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, TaskBest, format, metric_value};
+use messages::{message, word};
 use model::run::metric::{self, Better};
 
 use super::axis::{MetricAxis, heading};
@@ -53,7 +54,13 @@ impl<'a> Criterion<'a> {
         let axis = MetricAxis::new(info, scenarios);
         let is_money = metric::is_of_bills(&info.name);
         let title = match info.name.as_str() {
-            metric::COST => format!("cost per run ({})", currency_symbol(analysis)),
+            metric::COST => {
+                format!(
+                    "{} ({})",
+                    word!("head-cost-per-run"),
+                    currency_symbol(analysis)
+                )
+            }
             _ if is_money => format!("{} ({})", info.label, currency_symbol(analysis)),
             _ => axis.title(),
         };
@@ -123,9 +130,13 @@ impl Plot<'_> {
     fn figure(&self) -> Figure {
         let labelled = self.scenarios.len() <= MOST_LABELS;
         let apart = [
-            (Standing::Unranked, "not ranked", Symbol::Cross),
-            (Standing::Dominated, "dominated", Symbol::Dot),
-            (Standing::Open, "not settled", Symbol::Diamond),
+            (
+                Standing::Unranked,
+                word!("choice-not-ranked"),
+                Symbol::Cross,
+            ),
+            (Standing::Dominated, word!("choice-dominated"), Symbol::Dot),
+            (Standing::Open, word!("choice-not-settled"), Symbol::Diamond),
         ];
         let mut series = Vec::new();
         for (standing, name, symbol) in apart {
@@ -137,12 +148,13 @@ impl Plot<'_> {
         }
         let tasks = &self.analysis.best.tasks;
         for (place, task) in tasks.iter().enumerate() {
-            let line = || format!("Pareto {}", self.word());
+            let is_line = self.is_line();
+            let line = || message!("choice-pareto", is_line);
             let (name, colour) = match tasks.len() {
                 1 => (line(), Colour::Series(2)),
                 2..=MOST_TASKS => (LevelFacts::phrase_of(&task.task), Colour::Series(place)),
                 // One entry in the legend for all.
-                _ if place == 0 => (format!("{} of each task", line()), Colour::Series(2)),
+                _ if place == 0 => (message!("choice-pareto-each", is_line), Colour::Series(2)),
                 _ => (String::new(), Colour::Series(2)),
             };
             let on_set = self.on_set(task);
@@ -166,13 +178,6 @@ impl Plot<'_> {
     /// Points of a set over more than the two axes are on no line.
     fn is_line(&self) -> bool {
         self.criteria.len() == 2
-    }
-
-    fn word(&self) -> &'static str {
-        match self.is_line() {
-            true => "line",
-            false => "set",
-        }
     }
 
     fn mark(&self) -> Mark {
@@ -235,36 +240,21 @@ impl Plot<'_> {
 
     fn caption(&self) -> String {
         let (x, y) = (self.x.axis.info, self.y.axis.info);
-        let across = match x.better {
-            Better::Higher => "right",
-            Better::Lower | Better::Neither => "left",
-        };
-        let up = match y.better {
-            Better::Higher => "Upper",
-            Better::Lower | Better::Neither => "Lower",
-        };
-        let intervals = match self.scenarios.len() <= MOST_INTERVALS {
-            true => "; whiskers are 95 % intervals",
-            false => "",
-        };
-        let dominated = match self.of(Standing::Dominated).is_empty() {
-            true => "",
-            false => " Dominated scenarios are significantly worse.",
-        };
         let labels: Vec<String> = self
             .criteria
             .iter()
             .map(|info| info.label.clone())
             .collect();
-        let beaten = format!(
-            "no scenario of the same task is better in {} than a point on its Pareto {}, as measured",
-            format::listed(&labels, 8),
-            self.word()
-        );
-        format!(
-            "{} against {}, one point per scenario{intervals}. {up} {across} is better; {beaten}.{dominated}",
-            capital(&x.label),
-            y.label
+        message!(
+            "choice-caption",
+            x = capital(&x.label),
+            y = y.label,
+            whiskers = self.scenarios.len() <= MOST_INTERVALS,
+            right = x.better == Better::Higher,
+            up = y.better == Better::Higher,
+            labels = format::listed(&labels, 8),
+            is_line = self.is_line(),
+            dominated = !self.of(Standing::Dominated).is_empty()
         )
     }
 }

@@ -3,6 +3,7 @@
 
 use analyse::lists::entry;
 use analyse::{Analysis, CurvePoint, ScenarioResult, format};
+use messages::{message, word};
 
 use super::arrange::{Arrangement, Placed};
 use super::axis::heading;
@@ -40,24 +41,27 @@ pub(super) fn learning(page: &mut Page, analysis: &Analysis) {
     if losses.is_empty() && accuracies.is_empty() {
         return;
     }
-    page.open("learning", "Learning");
+    page.open("learning", word!("section-learning"));
     if !losses.is_empty() {
         page.panels(&loss_panels(&losses));
         if let Some(sentence) = diverged(&losses) {
-            page.callout("Runs that diverged", [sentence.as_str()]);
+            page.callout(word!("learning-diverged"), [sentence.as_str()]);
         }
     }
     if !accuracies.is_empty() {
         let first = losses.is_empty();
         if !first {
-            page.html("<details>\n<summary>Accuracy after each epoch</summary>");
+            page.html(&format!(
+                "<details>\n<summary>{}</summary>",
+                word!("learning-accuracy")
+            ));
         }
         page.panels(&accuracy_panels(&accuracies));
         if !first {
             page.html("</details>");
         }
     }
-    page.note("Every epoch of every run: `bancada export --table losses`.");
+    page.note(word!("learning-note"));
     page.close();
 }
 
@@ -78,14 +82,9 @@ fn told(analysis: &Analysis, what: Curve) -> Vec<&ScenarioResult> {
 fn loss_panels(scenarios: &[&ScenarioResult]) -> Panels {
     let points = || scenarios.iter().flat_map(|s| &s.curve);
     let values = points().flat_map(|p| [p.loss, p.loss_low, p.loss_high]);
-    let axis = value_axis("loss", values.flatten());
-    let band = match points().any(|p| p.loss_low < p.loss_high) {
-        true => {
-            "; bands show their range (of many lines, that of the one whose name in the legend is pointed at)"
-        }
-        false => "",
-    };
-    let about = format!("Loss after each epoch, mean over the repetitions{band}.");
+    let axis = value_axis(word!("learning-loss"), values.flatten());
+    let bands = points().any(|p| p.loss_low < p.loss_high);
+    let about = message!("learning-loss-caption", bands);
     panels(scenarios, &axis, Curve::Loss, &about)
 }
 
@@ -95,9 +94,9 @@ fn accuracy_panels(scenarios: &[&ScenarioResult]) -> Panels {
     let axis = Axis {
         scale: Scale::Linear,
         switchable: false,
-        ..value_axis("accuracy (%)", values)
+        ..value_axis(word!("learning-accuracy-axis"), values)
     };
-    let about = "Accuracy after each epoch, mean over the repetitions.";
+    let about = word!("learning-accuracy-caption");
     panels(scenarios, &axis, Curve::Accuracy, about)
 }
 
@@ -118,7 +117,7 @@ fn panels(scenarios: &[&ScenarioResult], axis: &Axis, what: Curve, about: &str) 
     let panel = |(title, lines): &(&str, Vec<&Placed>)| {
         let epochs = Axis {
             whole: true,
-            ..Axis::linear("epoch", Extent::Points)
+            ..Axis::linear(word!("learning-epoch"), Extent::Points)
         };
         let caption = format!("{title} {about}").trim_start().to_owned();
         Panel {
@@ -131,7 +130,7 @@ fn panels(scenarios: &[&ScenarioResult], axis: &Axis, what: Curve, about: &str) 
         }
     };
     let more = match groups.len() > MOST_PANELS {
-        true => format!(" The first {MOST_PANELS} of {} figures.", groups.len()),
+        true => message!("learning-first", shown = MOST_PANELS, all = groups.len()),
         false => String::new(),
     };
     Panels {

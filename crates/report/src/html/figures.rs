@@ -1,6 +1,7 @@
 //! Time and cost of scenarios.
 
 use analyse::{Analysis, MetricInfo, ScenarioResult};
+use messages::{message, word};
 use model::run::metric;
 
 use super::axis::{Group, MetricAxis, figures_of, scenario_axis};
@@ -17,7 +18,14 @@ pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
         return;
     };
     let unpriced = analysis.bills.is_empty();
-    page.open("time", if unpriced { "Time" } else { "Time and cost" });
+    page.open(
+        "time",
+        if unpriced {
+            word!("section-time")
+        } else {
+            word!("section-time-and-cost")
+        },
+    );
     let all: Vec<&ScenarioResult> = analysis.scenarios.iter().collect();
     // One unit for all figures, so that they can be compared.
     let axis = MetricAxis::new(info, &all);
@@ -45,21 +53,16 @@ fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure 
     }
     let unit = CostUnit::of(analysis);
     let priced = scenarios.iter().any(|s| unit.value(s).is_some());
-    let right = format!("cost {} ({})", unit.per(), currency_symbol(analysis));
+    let right = format!("{} ({})", unit.cost_per(), currency_symbol(analysis));
     if priced {
         series.push(costs(analysis, scenarios, &right, unit));
     }
-    let cost = match priced {
-        true => format!(
-            ", with the cost {} as diamonds (axis on the right)",
-            unit.per()
-        ),
-        false => String::new(),
-    };
-    let runs = if dots { ", dots single runs" } else { "" };
-    let caption = format!(
-        "Mean {}{} of each scenario{cost}; whiskers are 95 % intervals{runs}.",
-        axis.info.label, group.place
+    let caption = message!(
+        "time-caption",
+        label = axis.info.label,
+        place = group.place,
+        cost = if priced { unit.name() } else { "none" },
+        dots
     );
     let y = Axis::linear(axis.title(), Extent::FromZero).switchable();
     Figure {
@@ -83,10 +86,18 @@ impl CostUnit {
         }
     }
 
-    fn per(self) -> &'static str {
+    /// As messages choose by it.
+    fn name(self) -> &'static str {
         match self {
-            CostUnit::Run => "per run",
-            CostUnit::MillionResponses => "per million responses",
+            CostUnit::Run => "run",
+            CostUnit::MillionResponses => "million",
+        }
+    }
+
+    fn cost_per(self) -> &'static str {
+        match self {
+            CostUnit::Run => word!("head-cost-per-run"),
+            CostUnit::MillionResponses => word!("head-cost-per-million"),
         }
     }
 
@@ -101,7 +112,7 @@ impl CostUnit {
 
     fn says(self, analysis: &Analysis, value: f64) -> String {
         let cost = money(value, &analysis.study.currency);
-        format!("cost {cost} {}", self.per())
+        message!("time-says-cost", cost, per = self.name())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Frameworks side by side, and whether they may be compared at all.
 
 use analyse::{Analysis, CheckState, Frameworks};
+use messages::word;
 
 use super::page::Page;
 use crate::tables::{checks_table, comparison_table, shared_sentence};
@@ -13,30 +14,27 @@ pub(super) fn frameworks(page: &mut Page, analysis: &Analysis) {
     page.open(
         "frameworks",
         if several {
-            "Frameworks compared"
+            word!("section-frameworks")
         } else {
-            "The framework"
+            word!("section-framework")
         },
     );
     if !found.cautions.is_empty() {
-        page.callout("Do the frameworks compute the same?", &found.cautions);
+        page.callout(word!("frameworks-cautions"), &found.cautions);
     }
     if several {
         page.list("findings", effects(analysis));
     }
     if let Some(table) = comparison_table(analysis, found) {
-        page.table("Frameworks: time and cost of the same work", &table);
+        page.table(word!("frameworks-caption"), &table);
     }
     page.note(&shared_sentence(found));
     page.subtitle(if several {
-        "Do they compute the same?"
+        word!("frameworks-same")
     } else {
-        "Does it compute the same as others?"
+        word!("framework-same")
     });
-    page.table(
-        "Checks that frameworks compute the same",
-        &checks_table(found),
-    );
+    page.table(word!("frameworks-checks"), &checks_table(found));
     page.note(explanation(found));
     page.close();
 }

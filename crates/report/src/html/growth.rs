@@ -4,6 +4,7 @@
 use analyse::{
     Analysis, GrowthLine, GrowthPoint, GrowthResult, MOST_EXTRAPOLATION, Predicted, format,
 };
+use messages::{message, word};
 
 use super::lines::{Look, Looks, level_axis};
 use super::page::Page;
@@ -19,16 +20,16 @@ pub(super) fn growths(page: &mut Page, analysis: &Analysis) {
     if stated.is_empty() {
         return;
     }
-    page.open("growth", "How it grows");
+    page.open("growth", word!("section-growth"));
     for growth in &stated {
         if stated.len() > 1 {
-            page.subtitle(&format!("With {}", growth.factor));
+            page.subtitle(&message!("growth-title", factor = growth.factor));
         }
         page.list("findings", &growth.sentences);
         if growth.lines.iter().any(|line| line.law.is_some()) {
             page.figure(&figure(analysis, growth));
             page.table(
-                &format!("Laws of growth with {}", growth.factor),
+                &message!("growth-caption", factor = growth.factor),
                 &growth_table(analysis, growth),
             );
         }

@@ -1,6 +1,8 @@
 //! What figures along a numeric factor share: how lines look, which of many are seen at first, and
 //! the axis of the levels.
 
+use messages::{message, word};
+
 use crate::figure::{Axis, Colour, Dash, Extent, Line, Mark, Series};
 
 /// More lines wait in the legend until they are requested.
@@ -75,10 +77,10 @@ impl Looks {
     pub(super) fn sentence(&self) -> String {
         let mut text = String::new();
         if self.looks.iter().any(|l| l.hidden) {
-            text += " Click in the legend to show lines that are greyed out.";
+            text += word!("lines-greyed");
         }
         if self.in_all > self.looks.len() {
-            text += &format!(" The first {} of {} lines.", self.looks.len(), self.in_all);
+            text += &message!("lines-first", shown = self.looks.len(), all = self.in_all);
         }
         text
     }

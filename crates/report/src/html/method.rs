@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, BillFacts, MachineUse, billing_words, format};
+use messages::word;
 use model::{PaidPhases, RunSequence, Timestamp};
 
 use super::page::{Page, escape};
@@ -12,7 +13,7 @@ pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
     if analysis.bills.is_empty() {
         return;
     }
-    page.open("bill", "How costs were computed");
+    page.open("bill", word!("section-bill"));
     page.paragraph(match analysis.study.repriced {
         None => "The price is the one stored with each run, with its source and date; a later price does not change a result.",
         Some(_) => "These are not the bills stored with the runs, but the bills at different prices.",
@@ -115,7 +116,7 @@ fn rented_words(facts: &BillFacts) -> String {
 }
 
 pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
-    page.open("method", "How it was measured");
+    page.open("method", word!("section-method"));
     let study = &analysis.study;
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
@@ -262,7 +263,7 @@ fn machine(used: &MachineUse) -> Vec<(String, String)> {
 }
 
 pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
-    page.open("words", "Words");
+    page.open("words", word!("section-words"));
     let mut words = vec![
         (
             "scenario, run",

@@ -27,6 +27,7 @@ mod usage;
 mod variation;
 
 use analyse::Analysis;
+use messages::{Language, message, word};
 
 use crate::ReportMeta;
 use crate::figure::Figure;
@@ -82,15 +83,26 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
     let (navigation, body) = page.finish();
     let generated = meta.generated.strftime("%Y-%m-%d %H:%M UTC");
     let again = match meta.command {
-        Some(command) => format!(" Recreate it with <code>{}</code>.", escape(command)),
+        Some(command) => message!(
+            "page-again",
+            command = format!("<code>{}</code>", escape(command))
+        ),
         None => String::new(),
     };
     let version = escape(meta.bancada_version);
     let style = page_style();
     let scripts = SCRIPTS.concat();
+    let language = Language::current().code();
+    let (skip, sections) = (word!("page-skip"), word!("page-sections"));
+    let footer = message!(
+        "page-footer",
+        version,
+        time = format!("<time>{generated}</time>"),
+        again
+    );
     format!(
         r##"<!DOCTYPE html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -102,15 +114,15 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 {style}</style>
 </head>
 <body>
-<a class="skip" href="#answer">Skip to the answer</a>
-<nav aria-label="Sections">
+<a class="skip" href="#answer">{skip}</a>
+<nav aria-label="{sections}">
 <ul>
 {navigation}</ul>
 </nav>
 <main>
 {body}</main>
 <footer>
-<p>Written by Bancada {version} on <time>{generated}</time>.{again} This file is self-contained and needs no network.</p>
+<p>{footer}</p>
 </footer>
 <script>
 "use strict";

@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write};
 
+use messages::word;
 use serde_json::Value;
 
 use crate::figure::{self, Axis, Figure, Series};
@@ -124,9 +125,10 @@ impl Page {
         if axis.switchable {
             let _ = writeln!(
                 self.body,
-                "<button type=\"button\" class=\"log-switch\" data-figures=\"{}\" aria-pressed=\"{}\">logarithmic axis</button>",
+                "<button type=\"button\" class=\"log-switch\" data-figures=\"{}\" aria-pressed=\"{}\">{}</button>",
                 figures.join(" "),
-                axis.is_logarithmic()
+                axis.is_logarithmic(),
+                word!("page-logarithmic")
             );
         }
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use analyse::format;
+use messages::message;
 
 use super::axis::Group;
 use super::page::{LegendEntry, Page, TABLE_END, escape, number_class, prose, table_head};
@@ -87,7 +87,7 @@ impl Page {
         }
         let more: Vec<Figure> = figures.collect();
         if !more.is_empty() {
-            let count = format::counted(more.len(), "more figure", "more figures");
+            let count = message!("page-more-figures", count = more.len());
             self.html(&format!("<details>\n<summary>{count}</summary>"));
             more.iter().for_each(|figure| self.figure(figure));
             self.html("</details>");
@@ -108,10 +108,13 @@ impl Page {
                 let (from, to) = (part[0].1, part[part.len() - 1].1);
                 let _ = write!(
                     self.body,
-                    "<details>\n<summary>{} more: {} to {}</summary>\n",
-                    part.len(),
-                    escape(&from.title),
-                    escape(&to.title)
+                    "<details>\n<summary>{}</summary>\n",
+                    escape(&message!(
+                        "page-more-panels",
+                        count = part.len(),
+                        from = from.title,
+                        to = to.title
+                    ))
                 );
             }
             let class = match alone {

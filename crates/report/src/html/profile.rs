@@ -1,6 +1,7 @@
 //! Where the time of a step goes: kinds of operators, and the largest operators by name.
 
 use analyse::{Analysis, OPERATOR_KINDS, ProfileResult, ScenarioResult, format};
+use messages::word;
 
 use super::axis::category;
 use super::page::{Page, escape};
@@ -12,7 +13,7 @@ pub(super) fn profile(page: &mut Page, analysis: &Analysis) {
     if all.is_empty() {
         return;
     }
-    page.open("profile", "Time by operator");
+    page.open("profile", word!("section-profile"));
     page.paragraph("Time by kind of operator, from the framework's own profiler. Profiling costs time, so its steps come after the measured ones and are not part of them; frameworks count differently, so compare shares rather than seconds.");
     let shown = &all[..all.len().min(MOST_ROWS)];
     page.figure(&figure(shown, all.len()));

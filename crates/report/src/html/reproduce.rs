@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use analyse::{Analysis, format};
+use messages::word;
 
 use super::page::{Page, escape};
 use crate::ReportMeta;
 
 pub(super) fn reproduce(page: &mut Page, analysis: &Analysis, meta: &ReportMeta) {
-    page.open("reproduce", "Reproduce and cite");
+    page.open("reproduce", word!("section-reproduce"));
     let study = &analysis.study;
     let versions = analysis
         .machines

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, Ranking, ScenarioResult, Topic, format};
+use messages::{message, word};
 use model::run::metric;
 
 use super::page::{Page, TABLE_END, escape, number_class, prose, table_head};
@@ -21,16 +22,16 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
         objective.unwrap_or_default()
     ));
     if let Some(scale) = &study.scale {
-        page.callout("Reduced scale", [scale.sentence.as_str()]);
+        page.callout(word!("results-reduced"), [scale.sentence.as_str()]);
     }
     if let Some(repriced) = &study.repriced {
-        page.callout("What-if prices", [repriced.as_str()]);
+        page.callout(word!("results-what-if"), [repriced.as_str()]);
     }
 }
 
 /// What the study found besides the answer, and what a reader must know of it.
 pub(super) fn found(page: &mut Page, analysis: &Analysis) {
-    page.open("summary", "What was found");
+    page.open("summary", word!("section-summary"));
     // Said with the answer.
     let is_said = |text: &str| {
         let answer = &analysis.answer;
@@ -47,16 +48,16 @@ pub(super) fn found(page: &mut Page, analysis: &Analysis) {
     page.list("findings", of(false));
     page.list("cautions", of(true));
     if !analysis.advice.is_empty() {
-        page.subtitle("What to do next");
+        page.subtitle(word!("results-next"));
         page.list("advice", &analysis.advice);
     }
     notes(page, analysis, is_said);
     let scenarios = analysis.scenarios.iter();
     let mut times = scenarios.filter_map(|s| analysis.time_of(s));
     if times.any(|mean| mean.interval.is_some()) {
-        page.note(&format!(
-            "Numbers after ± are half of {} confidence intervals: the range in which the true value is likely to be. Of many such intervals, 19 in 20 contain it. Those in [brackets] behind a difference are wider: they allow for everything else that the study asks, so that interval and verdict agree.",
-            format::percent(analysis.study.confidence)
+        page.note(&message!(
+            "results-intervals",
+            confidence = format::percent(analysis.study.confidence)
         ));
     }
     page.close();
@@ -68,10 +69,13 @@ fn notes(page: &mut Page, analysis: &Analysis, is_said: impl Fn(&str) -> bool) {
     let all = warnings.chain(&analysis.notes);
     let notes: Vec<&String> = all.filter(|text| !is_said(text)).collect();
     if !notes.is_empty() {
-        page.callout("Read this first", notes);
+        page.callout(word!("results-read-first"), notes);
     }
     if !analysis.warnings.is_empty() {
-        page.html("<p class=\"note\"><a href=\"#warnings\">All warnings</a></p>");
+        page.html(&format!(
+            "<p class=\"note\"><a href=\"#warnings\">{}</a></p>",
+            word!("results-all-warnings")
+        ));
     }
 }
 
@@ -80,17 +84,21 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     let (count, runs) = (format::count, totals.runs.total());
     let mut cards: Vec<(String, String, String)> = Vec::new();
     let of = match analysis.study.import_only {
-        true => format!("of {} imported", count(runs)),
+        true => message!("card-of-imported", runs),
         false if runs > totals.planned => {
-            format!("of {}; {} planned", count(runs), count(totals.planned))
+            message!("card-of-and-planned", runs, planned = totals.planned)
         }
-        false => format!("of {} planned", count(totals.planned)),
+        false => message!("card-of-planned", planned = totals.planned),
     };
-    cards.push(("successful runs".to_owned(), count(totals.runs.ok), of));
+    cards.push((
+        word!("card-successful").to_owned(),
+        count(totals.runs.ok),
+        of,
+    ));
     let span = totals.span_seconds.map(format::duration);
-    let span = span.map(|span| format!("{span} elapsed"));
+    let span = span.map(|span| message!("card-elapsed", span));
     let seconds = format::duration(totals.seconds);
-    let all = "all runs in total".to_owned();
+    let all = word!("card-all-runs").to_owned();
     cards.push((all, seconds, span.unwrap_or_default()));
     cards.extend(money_cards(analysis));
     // With several tasks there is no fastest of all: a small network is not a better large one.
@@ -105,7 +113,7 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     if let Some(fastest) = first(only.and_then(|task| task.time.as_ref())) {
         let time = analysis.time_of(fastest);
         let time = time.map(|e| format::duration(e.value)).unwrap_or_default();
-        let name = format!("fastest: {}", fastest.label);
+        let name = message!("card-fastest", label = fastest.label);
         cards.push((name, time, fastest.phrase()));
     }
     let cheapest = first(only.and_then(|task| task.cost.as_ref()));
@@ -114,12 +122,12 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
         let (value, of) = match answer {
             Some(each) => {
                 let million = money(1e6 * each.value, &analysis.study.currency);
-                (million, "per million responses: ")
+                (million, format!("{}: ", word!("card-per-million")))
             }
-            None => (cost.mean.to_string(), ""),
+            None => (format::money(&cost.mean), String::new()),
         };
         cards.push((
-            format!("cheapest: {}", cheapest.label),
+            message!("card-cheapest", label = cheapest.label),
             value,
             format!("{of}{}", cheapest.phrase()),
         ));
@@ -146,27 +154,25 @@ fn money_cards(analysis: &Analysis) -> Vec<(String, String, String)> {
     let totals = &analysis.totals;
     let mut cards = Vec::new();
     if let Some(spent) = totals.spent_total {
-        let budget = analysis.study.budget.map(|b| format!("of a budget of {b}"));
+        let budget = analysis.study.budget;
+        let budget = budget.map(|b| message!("card-budget", budget = format::money(&b)));
         let again = totals
             .spent_again
-            .map(|again| format!("{again} of it for re-run attempts"));
+            .map(|again| message!("card-again", again = format::money(&again)));
         let more = budget.into_iter().chain(again);
         let more: Vec<String> = more.chain(totals.bound_reason()).collect();
-        let spent = format!("{}{spent}", totals.bound());
-        cards.push(("spent".to_owned(), spent, more.join("; ")));
+        let spent = format!("{}{}", totals.bound(), format::money(&spent));
+        cards.push((word!("card-spent").to_owned(), spent, more.join("; ")));
     }
     if costs_besides_spent(totals) {
-        let sums: Vec<String> = totals.cost_total.iter().map(|m| m.to_string()).collect();
+        let sums: Vec<String> = totals.cost_total.iter().map(format::money).collect();
         let imported = match totals.imported {
             0 => None,
-            runs => Some(format!(
-                "with {}",
-                format::counted(runs, "imported run", "imported runs")
-            )),
+            runs => Some(message!("card-with-imported", runs)),
         };
         let more = imported.into_iter().chain(totals.bound_reason());
         cards.push((
-            "cost of the results".to_owned(),
+            word!("card-cost").to_owned(),
             format!("{}{}", totals.bound(), sums.join(" + ")),
             more.collect::<Vec<String>>().join("; "),
         ));
@@ -175,14 +181,14 @@ fn money_cards(analysis: &Analysis) -> Vec<(String, String, String)> {
 }
 
 pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
-    page.open("scenarios", "Scenarios");
+    page.open("scenarios", word!("section-scenarios"));
     let table = scenario_table(analysis, true);
     let columns = table.columns.iter().map(|column| {
         let name = escape(&column.header_with_unit());
         let button = format!("<button type=\"button\">{name}</button>");
         (button, column.is_number())
     });
-    let caption = "Mean of each scenario over its successful runs";
+    let caption = word!("scenarios-caption");
     let mut out = table_head("data sortable", caption, columns);
     for (scenario, row) in analysis.scenarios.iter().zip(&table.rows) {
         out.push_str("<tr>");
@@ -195,10 +201,10 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
         out.push_str("</tr>\n");
     }
     page.html(&(out + TABLE_END));
-    page.note(&format!(
-        "Means over successful runs; ± is half the {} interval (Student). Click a heading to sort.{}",
-        format::percent(analysis.study.confidence),
-        if analysis.scenarios.iter().any(|s| s.warned_runs > 0) { " “!” marks scenarios with warnings." } else { "" }
+    page.note(&message!(
+        "scenarios-note",
+        confidence = format::percent(analysis.study.confidence),
+        warned = analysis.scenarios.iter().any(|s| s.warned_runs > 0)
     ));
     page.close();
 }
@@ -206,13 +212,13 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
 /// Of a study that did not run everything that it could.
 pub(super) fn stopping(page: &mut Page, analysis: &Analysis) {
     if !analysis.searched.is_empty() {
-        page.callout("Searched, not measured in full", &analysis.searched);
+        page.callout(word!("results-searched"), &analysis.searched);
     }
     if let Some(found) = &analysis.stopping {
-        page.open("repetitions", "Repetitions");
+        page.open("repetitions", word!("section-repetitions"));
         page.list("plain", found.sentences.iter().map(String::as_str));
         page.table(
-            "Repetitions of each scenario",
+            word!("repetitions-caption"),
             &stopping_table(analysis, found),
         );
         page.close();
@@ -221,27 +227,28 @@ pub(super) fn stopping(page: &mut Page, analysis: &Analysis) {
 
 fn scenario_cell(analysis: &Analysis, scenario: &ScenarioResult, cell: &Cell) -> String {
     let mut marks = String::new();
-    let mut mark = |ranking: Option<&Ranking>, class: &str, word: &str| {
+    let mut mark = |ranking: Option<&Ranking>, class: &str, word: fn(usize) -> String| {
         // Where nothing can be told apart, a mark on everything would tell nothing.
         let is_told = |r: &&Ranking| r.verdict.is_different() || !r.behind.is_empty();
         let Some(ranking) = ranking.filter(|r| is_told(r) && r.is_first(scenario.number)) else {
             return;
         };
-        let word = match ranking.first.len() {
-            1 => word.to_owned(),
-            _ => format!("among the {word}"),
-        };
+        let word = word(ranking.first.len());
         let _ = write!(marks, " <span class=\"badge {class}\">{word}</span>");
     };
     for task in &analysis.best.tasks {
-        mark(task.time.as_ref(), "fast", "fastest");
-        mark(task.cost.as_ref(), "cheap", "cheapest");
+        mark(task.time.as_ref(), "fast", |first| {
+            message!("badge-fastest", first)
+        });
+        mark(task.cost.as_ref(), "cheap", |first| {
+            message!("badge-cheapest", first)
+        });
     }
     if scenario.warned_runs > 0 {
-        let runs = format::counted(scenario.warned_runs, "run has", "runs have");
+        let warned = message!("badge-warned", runs = scenario.warned_runs);
         let _ = write!(
             marks,
-            " <span class=\"badge warn\" title=\"{runs} warnings\">!</span>"
+            " <span class=\"badge warn\" title=\"{warned}\">!</span>"
         );
     }
     let sort = cell.sort.map(|v| v.to_string()).unwrap_or_default();
@@ -269,12 +276,18 @@ pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
     if analysis.outcomes.is_empty() {
         return;
     }
-    page.open("outcomes", "Unsuccessful runs");
-    page.paragraph("Running out of memory or time is a result. `bancada run` re-runs interrupted runs, unless `--keep-interrupted` is given; `bancada run --retry failed` re-runs failed ones.");
-    let columns = ["scenario", "levels", "outcome", "runs", "detail"];
+    page.open("outcomes", word!("section-outcomes"));
+    page.paragraph(word!("outcomes-note"));
+    let columns = [
+        word!("head-scenario"),
+        word!("head-levels"),
+        word!("head-outcome"),
+        word!("head-runs"),
+        word!("head-detail"),
+    ];
     let mut out = table_head(
         "data",
-        "Runs that did not succeed",
+        word!("outcomes-caption"),
         columns.map(|name| (name, false)),
     );
     for group in &analysis.outcomes {
@@ -297,9 +310,9 @@ pub(super) fn warnings(page: &mut Page, analysis: &Analysis) {
     if analysis.warnings.is_empty() {
         return;
     }
-    page.open("warnings", "Warnings");
+    page.open("warnings", word!("section-warnings"));
     for group in &analysis.warnings {
-        let count = format::counted(group.runs.len(), "run", "runs");
+        let count = message!("warned-runs", runs = group.runs.len());
         let mut out = format!(
             "<details>\n<summary>{}: {count}</summary>\n<ul>\n",
             escape(&group.kind.replace('-', " "))
@@ -315,8 +328,8 @@ pub(super) fn warnings(page: &mut Page, analysis: &Analysis) {
         if group.runs.len() > MOST_WARNINGS {
             let _ = writeln!(
                 out,
-                "<li>and {} more</li>",
-                format::count(group.runs.len() - MOST_WARNINGS)
+                "<li>{}</li>",
+                message!("warned-more", more = group.runs.len() - MOST_WARNINGS)
             );
         }
         page.html(&(out + "</ul>\n</details>"));

@@ -2,6 +2,7 @@
 
 use analyse::lists::unique;
 use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
+use messages::word;
 
 use super::memory;
 use super::page::Page;
@@ -14,20 +15,15 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
     let Some(serving) = &analysis.serving else {
         return;
     };
-    page.open("serving", "Answers");
+    page.open("serving", word!("section-serving"));
     page.list("findings", &serving.sentences);
     page.figure(&latency_figure(serving));
     memory::memory_sizes(page, analysis, serving);
     if let Some(figure) = cost_figure(analysis, serving) {
         page.figure(&figure);
     }
-    page.table(
-        "Latency and cost of a response by scenario",
-        &answers_table(analysis, serving),
-    );
-    page.note(
-        "Latency is measured at the client, from the intended send time to the complete response. Prediction is the model alone, by the server's clock. The cost per response is the time billed for it or, for an always-on machine, its share of the duration of the load, without the pauses of a series: a machine that is idle longer costs more.",
-    );
+    page.table(word!("serving-caption"), &answers_table(analysis, serving));
+    page.note(word!("serving-note"));
     let services: Vec<&str> = services(serving);
     if !services.is_empty() {
         page.note(&format!(
@@ -47,12 +43,10 @@ pub(super) fn break_even(page: &mut Page, analysis: &Analysis) {
         return;
     };
     if let Some(table) = break_even_table(serving) {
-        page.subtitle("Break-even: serverless or always on");
+        page.subtitle(word!("serving-even"));
         page.figure(&break_even_figure(analysis, serving));
-        page.table("Serverless or always on", &table);
-        page.note(
-            "An always-on machine costs the same with and without requests; a serverless service charges for each request. At the given rate both cost the same. Several machines, and cold starts of idle workers, are not included.",
-        );
+        page.table(word!("serving-even-caption"), &table);
+        page.note(word!("serving-even-note"));
     }
 }
 
@@ -67,7 +61,7 @@ fn latency_figure(serving: &Serving) -> Figure {
     let prediction = |s: &ServedScenario| s.prediction_seconds.as_ref().map(|e| e.value);
     let model = |(place, s): (usize, &ServedScenario)| {
         let value = prediction(s).map(milliseconds);
-        Point::new(place as f64, value).says(said("the model", value))
+        Point::new(place as f64, value).says(said(word!("serving-model"), value))
     };
     let around = |(place, s): (usize, &ServedScenario)| {
         let total = s.latency_seconds.as_ref();
@@ -81,7 +75,7 @@ fn latency_figure(serving: &Serving) -> Figure {
                 milliseconds(e.value + margin),
             ))
         });
-        let says = [said("everything else", rest), said("latency", whole)];
+        let says = [said(word!("serving-rest"), rest), said("latency", whole)];
         Point {
             y_ends: ends,
             ..Point::new(place as f64, rest).says(says.join("\n").trim())
@@ -98,14 +92,18 @@ fn latency_figure(serving: &Serving) -> Figure {
     Figure {
         bars: BarMode::Stacked,
         ..Figure::new(
-            "Mean latency of each scenario: the model and everything else; whiskers are 95 % intervals of the total.",
+            word!("serving-latency-caption"),
             420,
-            Axis::categories("scenario", serving.scenarios.iter().map(category).collect()),
+            Axis::categories(
+                word!("head-scenario"),
+                serving.scenarios.iter().map(category).collect(),
+            ),
             Axis::linear("latency (ms)", Extent::FromZero).switchable(),
         )
         .with(vec![
-            Series::new("the model", Colour::Series(0), Mark::Bars).with(scenarios().map(model)),
-            Series::new("everything else", Colour::Series(1), Mark::Bars)
+            Series::new(word!("serving-model"), Colour::Series(0), Mark::Bars)
+                .with(scenarios().map(model)),
+            Series::new(word!("serving-rest"), Colour::Series(1), Mark::Bars)
                 .with(scenarios().map(around)),
         ])
     }
@@ -131,8 +129,8 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
     let symbol = currency_symbol(analysis);
     let mut series: Vec<Series> = Vec::new();
     for (on_demand, title, colour) in [
-        (true, "serverless", Colour::Series(0)),
-        (false, "always on", Colour::Series(1)),
+        (true, word!("serving-on-demand"), Colour::Series(0)),
+        (false, word!("serving-always-on"), Colour::Series(1)),
     ] {
         let own = priced
             .iter()
@@ -143,10 +141,10 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
             series.push(Series::new(title, colour, mark).with(points));
         }
     }
-    let cost = format!("cost per million responses ({symbol})");
+    let cost = format!("{} ({symbol})", word!("head-cost-per-million"));
     Some(
         Figure::new(
-            "Cost per response against latency; lower left is better.",
+            word!("serving-cost-caption"),
             420,
             Axis::linear("latency (ms)", Extent::FromZero).switchable(),
             Axis::linear(cost, Extent::FromZero).switchable(),
@@ -211,10 +209,13 @@ fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
         line(*always_on, title, [day, day], Dash::Dashed);
     }
     Figure::new(
-        "Cost per day against requests per day; where the lines meet, both cost the same.",
+        word!("serving-day-caption"),
         420,
-        Axis::linear("requests per day", Extent::FromZero),
-        Axis::linear(format!("cost per day ({symbol})"), Extent::FromZero),
+        Axis::linear(word!("serving-rate"), Extent::FromZero),
+        Axis::linear(
+            format!("{} ({symbol})", word!("serving-day-cost")),
+            Extent::FromZero,
+        ),
     )
     .with(series)
 }

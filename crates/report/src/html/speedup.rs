@@ -2,6 +2,7 @@
 
 use analyse::lists::entry;
 use analyse::{Analysis, LevelFacts, SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, format};
+use messages::{message, word};
 
 use super::lines::{Looks, level_axis};
 use super::page::Page;
@@ -12,11 +13,11 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
     if analysis.speed_ups.is_empty() {
         return;
     }
-    page.open("speed-up", "Speed-up");
+    page.open("speed-up", word!("section-speed-up"));
     let several = analysis.speed_ups.len() > 1;
     for speed_up in &analysis.speed_ups {
         if several {
-            page.subtitle(&format!("By {}", speed_up.factor));
+            page.subtitle(&message!("speed-up-by", factor = speed_up.factor));
         }
         page.list("findings", &speed_up.sentences);
         let figure = match speed_up.kind {
@@ -27,7 +28,7 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
             page.figure(&figure);
         }
         page.table(
-            &format!("Speed-up by {}", speed_up.factor),
+            &message!("speed-up-caption", factor = speed_up.factor),
             &speed_up_table(analysis, speed_up),
         );
         page.note(&explanation(analysis, speed_up));
@@ -41,12 +42,8 @@ fn explanation(analysis: &Analysis, speed_up: &SpeedUp) -> String {
         .map_or("time", |info| info.label.as_str());
     let interval = format::percent(analysis.study.confidence);
     match speed_up.kind {
-        SpeedUpKind::Count => format!(
-            "Speed-up is the {time} with the lowest number over that with more, with its {interval} interval; efficiency is the speed-up divided by the ratio of the numbers. 100 % is ideal."
-        ),
-        SpeedUpKind::Device => format!(
-            "Speed-up is the {time} without the accelerator over that with it, all else equal, with its {interval} interval."
-        ),
+        SpeedUpKind::Count => message!("speed-up-of-counts", time, interval),
+        SpeedUpKind::Device => message!("speed-up-of-devices", time, interval),
     }
 }
 

@@ -2,6 +2,7 @@
 //! that have no time, and the table of both.
 
 use analyse::{Analysis, CellState, MetricInfo, Sweep, SweepCell, SweepLine, format};
+use messages::message;
 
 use super::axis::heading;
 use super::lines::{Look, Looks, level_axis};
@@ -25,21 +26,25 @@ pub(super) fn sweeps(page: &mut Page, analysis: &Analysis) {
     page.open(
         "sweeps",
         &match drawn.len() {
-            1 => format!("{what} against {}", first.factor),
+            1 => message!("sweep-title", what, factor = first.factor),
             _ if drawn.iter().all(|(_, other)| other.name == info.name) => {
-                format!("{what} along a factor")
+                message!("sweep-along", what)
             }
-            _ => format!("{what} and cost along a factor"),
+            _ => message!("sweep-along-with-cost", what),
         },
     );
     for (sweep, info) in &drawn {
         if drawn.len() > 1 {
             let what = capital(&info.label);
-            page.subtitle(&format!("{what} against {}", sweep.factor));
+            page.subtitle(&message!("sweep-title", what, factor = sweep.factor));
         }
         page.figure(&figure(analysis, sweep, info));
         if let Some(table) = sweep_table(analysis, sweep) {
-            let caption = format!("{} against {}", capital(&info.label), sweep.factor);
+            let caption = message!(
+                "sweep-title",
+                what = capital(&info.label),
+                factor = sweep.factor
+            );
             page.table(&caption, &table);
             let without = |c: &SweepCell| MARKS.iter().any(|m| m.state == c.state);
             let result = match sweep.lines.iter().flat_map(|l| &l.cells).any(without) {

@@ -2,6 +2,7 @@
 
 use analyse::lists::unique;
 use analyse::{Analysis, MetricInfo, ScenarioResult, ServedBy, format};
+use messages::{message, word};
 use model::run::metric;
 
 use super::axis::{Group, MetricAxis, figures_of, scenario_axis, together};
@@ -34,7 +35,7 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     if used.is_empty() && memory.is_none() {
         return;
     }
-    page.open("resources", "Resource use");
+    page.open("resources", word!("section-resources"));
     let all: Vec<&ScenarioResult> = analysis
         .scenarios
         .iter()
@@ -76,10 +77,7 @@ fn use_figure(used: &[(&MetricInfo, Colour)], group: &Group) -> Figure {
         .map(|(info, colour)| MetricAxis::new(info, scenarios).bars(scenarios, *colour));
     let names: Vec<String> = used.iter().map(|(info, _)| info.label.clone()).collect();
     let names = crate::markdown::capital(&format::listed(&names, 4));
-    let caption = format!(
-        "{names} of each scenario{}, mean of its runs; 100 % is everything that a run may use.",
-        group.place
-    );
+    let caption = message!("usage-caption", names, place = group.place);
     let whole = Extent::Exactly(Range::new(0.0, 105.0));
     let y = Axis::linear("%", whole);
     Figure::new(caption, 340, scenario_axis(scenarios), y).with(bars.collect())
@@ -87,10 +85,7 @@ fn use_figure(used: &[(&MetricInfo, Colour)], group: &Group) -> Figure {
 
 fn memory_figure(axis: &MetricAxis, group: &Group) -> Figure {
     let scenarios = group.scenarios.as_slice();
-    let caption = format!(
-        "Peak memory of the run's processes{}, as the kernel counted it.",
-        group.place
-    );
+    let caption = message!("memory-caption", place = group.place);
     let y = Axis::linear(axis.title(), Extent::FromZero);
     Figure {
         legend: false,
@@ -112,7 +107,7 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
     let names: Vec<&str> = unique(phases.map(|phase| phase.phase.as_str()));
     let totals = all.iter().map(|s| s.phases.iter().map(|p| p.seconds).sum());
     let unit = format::seconds_unit(typical(totals).unwrap_or(0.0));
-    page.open("phases", "Where the time goes");
+    page.open("phases", word!("section-phases"));
     page.pages(together(analysis), |group| {
         let told = group.scenarios.iter().filter(|s| s.phases.len() > 1);
         let told: Vec<&ScenarioResult> = told.copied().collect();
@@ -137,10 +132,11 @@ fn phases_figure(
         let colour = phase_colour(&names[..=at]);
         Series::new(*name, colour, Mark::Bars).with(scenarios.iter().enumerate().map(bar))
     });
-    let caption = format!(
-        "Phases of a run{place}, mean of each scenario. This shows what is billed in addition to the work itself."
+    let caption = message!("phases-caption", place);
+    let y = Axis::linear(
+        format!("{} ({})", word!("head-time"), unit.name),
+        Extent::FromZero,
     );
-    let y = Axis::linear(format!("time ({})", unit.name), Extent::FromZero);
     Figure {
         bars: BarMode::Stacked,
         ..Figure::new(caption, 400, scenario_axis(scenarios), y).with(series.collect())

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, Comparison, LevelEffect, Variation, VariationTerm, format};
+use messages::{message, word};
 
 use super::page::{Page, TABLE_END, escape, table_head};
 use crate::markdown::capital;
@@ -13,9 +14,9 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     if analysis.variations.is_empty() {
         return;
     }
-    page.open("variation", "What decides");
-    page.paragraph("The runs differ. The share of a factor is how much of this variation it explains: if image size has 71 %, then 71 % of the variation between runs is explained by image size. “Factor × factor” is an interaction: the effect of one factor depends on the other. Noise is the rest: the differences between repetitions of the same scenario.");
-    page.paragraph("The verdict says what may be concluded. “Different”: chance alone would hardly make the effect this large, given everything that this study asks. “Practically equal”: the whole interval is within the margin of the study. “Inconclusive”: the data leave both open, and more repetitions would decide. “Not estimable”: the runs cannot tell. Metrics that the study does not ask for (`metrics`) are described, not tested. All statements of a study are one family: the probability that any of them is false is at most 5 %.");
+    page.open("variation", word!("section-variation"));
+    page.paragraph(word!("variation-shares"));
+    page.paragraph(word!("variation-verdicts"));
     for (place, variation) in analysis.variations.iter().enumerate() {
         let title = capital(analysis.noun(variation));
         // The first is the study's question; the others can be opened.
@@ -37,10 +38,10 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
 /// `image 71 %, network 22 %`.
 fn headline(variation: &Variation) -> String {
     if variation.problem.is_some() {
-        return "no variation".to_owned();
+        return word!("variation-none").to_owned();
     }
     if variation.follows_time {
-        return "same ranking as time".to_owned();
+        return word!("variation-as-time").to_owned();
     }
     largest_shares(variation, 3)
 }
@@ -52,10 +53,10 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
     }
     page.html(&table(analysis, variation));
     let mut about = vec![
-        format!(
-            "{}, {}.",
-            format::counted(variation.scenarios, "scenario", "scenarios"),
-            format::counted(variation.runs, "run", "runs")
+        message!(
+            "variation-size",
+            scenarios = variation.scenarios,
+            runs = variation.runs
         ),
         variation.model_sentence(),
         variation.residuals.clone(),
@@ -73,19 +74,19 @@ const MOST_UNSURE: usize = 12;
 
 fn table(analysis: &Analysis, variation: &Variation) -> String {
     let columns = [
-        ("what", false),
-        ("share of the variation", false),
-        ("verdict", false),
-        ("effect", false),
-        ("<abbr title=\"degrees of freedom\">df</abbr>", true),
-        ("F", true),
-        ("p", true),
+        (word!("head-what").to_owned(), false),
+        (word!("head-share").to_owned(), false),
+        (word!("head-verdict").to_owned(), false),
+        (word!("head-effect").to_owned(), false),
+        (abbr(word!("head-df"), word!("head-df-long")), true),
+        ("F".to_owned(), true),
+        ("p".to_owned(), true),
         (
-            "<abbr title=\"corrected for all questions of the study, without assuming equal spread\">adjusted p</abbr>",
+            abbr(word!("head-adjusted"), word!("head-adjusted-long")),
             true,
         ),
     ];
-    let caption = format!("What explains {}", analysis.noun(variation));
+    let caption = message!("variation-caption", noun = analysis.noun(variation));
     let mut out = table_head("data", &caption, columns);
     let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
         .terms
@@ -96,7 +97,7 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
         rows.extend(rest.into_iter().map(Row::of_term));
     } else {
         rows.push(Row {
-            name: format!("{} other interactions", rest.len()),
+            name: message!("variation-others", count = rest.len()),
             share: rest.iter().map(|t| t.share).sum(),
             verdict: rest[0].verdict.words(),
             df: rest.iter().map(|t| t.degrees_of_freedom).sum(),
@@ -106,7 +107,7 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
     }
     if let Some(noise) = &variation.noise {
         rows.push(Row {
-            name: "noise".to_owned(),
+            name: word!("screen-noise").to_owned(),
             share: noise.share,
             words: noise_text(analysis, variation),
             df: noise.degrees_of_freedom,
@@ -116,6 +117,10 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
     }
     rows.iter().for_each(|row| row.write(&mut out));
     out + TABLE_END
+}
+
+fn abbr(short: &str, long: &str) -> String {
+    format!("<abbr title=\"{}\">{}</abbr>", escape(long), escape(short))
 }
 
 #[derive(Default)]
@@ -174,13 +179,13 @@ impl Row {
 
 fn effects(variation: &Variation) -> String {
     let columns = [
-        ("factor", false),
-        ("level", false),
-        ("against", false),
-        ("by", true),
-        ("in words", false),
+        (word!("head-factor"), false),
+        (word!("head-level"), false),
+        (word!("head-against"), false),
+        (word!("head-by"), true),
+        (word!("head-in-words"), false),
     ];
-    let mut out = table_head("data", "Effect of each level", columns);
+    let mut out = table_head("data", word!("effects-caption"), columns);
     for effect in &variation.effects {
         let _ = writeln!(
             out,
@@ -193,7 +198,8 @@ fn effects(variation: &Variation) -> String {
         );
     }
     format!(
-        "<details>\n<summary>Each level compared with the first of its factor</summary>\n{out}{TABLE_END}\n</details>"
+        "<details>\n<summary>{}</summary>\n{out}{TABLE_END}\n</details>",
+        word!("effects-summary")
     )
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
             TableCell::new(of(&one.phrase, one.own)),
             TableCell::new(&one.own_environment),
             TableCell::new(&one.rented_environment),
-            TableCell::new(one.per_month.to_string()),
+            TableCell::new(format::money(&one.per_month)),
             TableCell::new(rounded(one.electricity_per_hour)),
             TableCell::new(rounded(one.rent_per_hour)),
             ratio(&one.time_ratio),

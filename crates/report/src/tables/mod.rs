@@ -23,6 +23,7 @@ pub(crate) use stopping::stopping_table;
 pub(crate) use sweep::{sweep_table, sweep_unit};
 
 use analyse::{Estimate, format};
+use messages::message;
 
 /// More rows than this nobody reads on a page; the exports have them all.
 pub(crate) const MOST_ROWS: usize = 60;
@@ -93,12 +94,7 @@ impl Table {
 
     /// Said below a table that was cut.
     pub(crate) fn rest_sentence(&self) -> Option<String> {
-        (self.left_out > 0).then(|| {
-            format!(
-                "And {}, in `bancada export --format json`.",
-                format::counted(self.left_out, "more row", "more rows")
-            )
-        })
+        (self.left_out > 0).then(|| message!("page-more-rows", rows = self.left_out))
     }
 }
 

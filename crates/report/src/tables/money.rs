@@ -33,7 +33,7 @@ pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
             amount(Some(&cost.estimate), &symbol),
         ];
         let parts = parts.iter().map(|(_, part)| part(cost));
-        row.extend(parts.map(|money| TableCell::or_none(money.map(|m| m.to_string()))));
+        row.extend(parts.map(|money| TableCell::or_none(money.as_ref().map(format::money))));
         table.rows.push(row);
     }
     Some(table.cut())
@@ -128,7 +128,7 @@ pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
         let runs = format::counted(one.runs, "run", "runs");
         let mut row = vec![
             TableCell::new(&one.environment).small(runs),
-            TableCell::new(one.paid.to_string()),
+            TableCell::new(format::money(&one.paid)),
         ];
         row.extend(columns.iter().map(|column| column.cell(one)));
         table.rows.push(row);
@@ -149,7 +149,7 @@ impl UnusedColumn {
             return TableCell::none();
         }
         let money = Money { amount, ..of.paid };
-        TableCell::new(money.to_string()).small((self.small)(of))
+        TableCell::new(format::money(&money)).small((self.small)(of))
     }
 }
 

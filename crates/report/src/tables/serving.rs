@@ -99,7 +99,7 @@ pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
 pub(crate) fn money(value: f64, code: &str) -> String {
     let exact = Decimal::from_f64_retain(value).zip(code.parse().ok());
     match exact {
-        Some((amount, currency)) => Money::new(amount, currency).to_string(),
+        Some((amount, currency)) => format::money(&Money::new(amount, currency)),
         None => format!("{code} {}", format::significant(value, 3)),
     }
 }

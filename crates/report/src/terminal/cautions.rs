@@ -1,8 +1,14 @@
 //! What to know before trusting a number: drift, runs that did not end as ok, warnings, notes.
 
 use analyse::{Analysis, format};
+use messages::message;
+use model::Status;
 
 use super::{Screen, Style};
+
+fn status_words(status: Status) -> &'static str {
+    messages::named("status", status.word()).unwrap_or(status.word())
+}
 
 /// The report has them all.
 const MOST_OUTCOMES: usize = 6;
@@ -26,15 +32,14 @@ impl Screen<'_> {
             let text = format!(
                 "{} {}{levels}{}{detail}",
                 format::listed(&runs, 3),
-                outcome.status,
+                status_words(outcome.status),
                 if detail.is_empty() { "" } else { ": " }
             );
             self.paragraph("! ", Style::Warn, &text);
         }
         if analysis.outcomes.len() > MOST_OUTCOMES {
             let left = analysis.outcomes.len() - MOST_OUTCOMES;
-            let more = format::counted(left, "more scenario was", "more scenarios were");
-            let more = format!("and {more} not successful");
+            let more = message!("screen-more-outcomes", more = left);
             self.paragraph("! ", Style::Warn, &more);
         }
         let warnings = analysis.warnings.iter().map(|w| &w.text);

@@ -213,5 +213,6 @@ impl ColumnWidth {
 }
 
 fn split_number(value: &str) -> (&str, &str) {
-    value.split_at(value.rfind('.').unwrap_or(value.len()))
+    let point = value.rfind(messages::decimal_mark());
+    value.split_at(point.unwrap_or(value.len()))
 }

@@ -57,11 +57,12 @@ fn of_machines(
     {
         for other in others {
             let times = price(other).and_then(|price| cost::times(price, base));
-            let said = times.map_or(
-                "has a different currency than".to_owned(),
-                format::times_words,
-            );
-            text += &format!("{} {said} {}\n", other.name(), first.name());
+            let (one, base) = (other.name(), first.name());
+            text += &match times {
+                Some(times) => format::price_compared(&one, &base, times),
+                None => format!("{one} has a different currency than {base}"),
+            };
+            text.push('\n');
         }
     }
     printer.data(&text);
