@@ -1,5 +1,11 @@
 //! The catalogs have the same messages, and the program uses these and no others.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 mod uses;
 
 use std::collections::BTreeSet;
