@@ -27,7 +27,7 @@ fn check(arguments: &[&str], code: i32, words: &[&str]) {
 #[test]
 fn a_study_that_needs_a_larger_machine_is_refused() {
     let cores = "the factor `cores` requests 4000 cores, but this machine has ";
-    let memory = "the environment `here` requests 900000 GB of memory, but this machine has ";
+    let memory = "the environment `here` requests 900,000 GB of memory, but this machine has ";
     let elsewhere = "add --elsewhere";
     check(
         &["check", "study.toml"],
