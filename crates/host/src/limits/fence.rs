@@ -243,7 +243,7 @@ mod tests {
         check(
             Some(100_000.0),
             None,
-            "100000 cores requested, but the machine of the run has ",
+            "100,000 cores requested, but the machine of the run has ",
         );
         check(
             None,

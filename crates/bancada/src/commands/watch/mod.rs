@@ -38,14 +38,14 @@ pub(super) fn watch(args: &WatchArgs, printer: &Printer) -> CommandResult {
         Some(text) => Some(workbench::price_as_typed(text, &printer.teller())?),
         None => None,
     };
-    let streams = Streams::start(&args.command, args.json)
+    let shows_line = !args.json && !args.lines && printer.talk_is_terminal;
+    let streams = Streams::start(&args.command, args.json, shows_line)
         .map_err(|error| Failure::trouble(format!("cannot start {}: {error}", args.command[0])))?;
     signals::collect();
     let given = Given {
         epochs: args.epochs,
         steps: args.steps,
     };
-    let shows_line = !args.json && !args.lines && printer.talk_is_terminal;
     let screen = streams
         .terminal()
         .filter(|_| shows_line)

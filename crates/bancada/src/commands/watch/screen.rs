@@ -33,6 +33,17 @@ impl Screen {
         Some(screen)
     }
 
+    /// What is the script's of a terminal whose last line is reserved.
+    pub(super) fn inside(window: Window) -> Window {
+        match window.rows >= FEWEST_ROWS {
+            true => Window {
+                rows: window.rows - 1,
+                ..window
+            },
+            false => window,
+        }
+    }
+
     /// What is the script's of the terminal.
     pub(super) fn inner(&self) -> Option<Window> {
         let rows = self.window.rows - u16::from(!self.is_given_up);

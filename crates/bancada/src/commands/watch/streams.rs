@@ -11,6 +11,8 @@ use std::time::Duration;
 use host::Group;
 use host::terminal::{PseudoTerminal, RawMode, Window, resize, wait_readable};
 
+use super::screen::Screen;
+
 const CTRL_Z: u8 = 0x1a;
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -48,7 +50,12 @@ struct Keys {
 }
 
 impl Streams {
-    pub(super) fn start(command: &[String], to_errors: bool) -> io::Result<Self> {
+    /// With the last line of the terminal reserved, the script has the others from its first moment.
+    pub(super) fn start(
+        command: &[String],
+        to_errors: bool,
+        is_line_reserved: bool,
+    ) -> io::Result<Self> {
         let [program, arguments @ ..] = command else {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         };
@@ -63,7 +70,12 @@ impl Streams {
             .filter(BorrowedFd::is_terminal)
             .collect();
         let shown = screens.first().copied();
-        let window = shown.and_then(Window::of).or_else(|| Window::of(&input));
+        let outer = shown.and_then(Window::of);
+        let outer = outer.map(|window| match is_line_reserved {
+            true => Screen::inside(window),
+            false => window,
+        });
+        let window = outer.or_else(|| Window::of(&input));
         let needs_terminal = shown.is_some() || input.is_terminal();
         let terminal = needs_terminal
             .then(|| PseudoTerminal::open(window, &input))
