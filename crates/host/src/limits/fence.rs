@@ -248,7 +248,7 @@ mod tests {
         check(
             None,
             Some(900_000_000_000_000),
-            "900000 GB of memory requested, but the machine of the run has ",
+            "900,000 GB of memory requested, but the machine of the run has ",
         );
         check(
             Some(0.5),
