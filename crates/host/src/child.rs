@@ -70,11 +70,10 @@ pub struct Group {
 impl Group {
     pub fn spawn(command: &mut Command) -> io::Result<Group> {
         command.process_group(0);
-        #[cfg(target_os = "linux")]
-        // SAFETY: prctl is async-signal-safe and touches no memory of ours.
+        // SAFETY: signal and prctl are async-signal-safe and touch no memory of ours.
         unsafe {
             command.pre_exec(|| {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                be_ended_by_others();
                 Ok(())
             });
         }
@@ -87,15 +86,14 @@ impl Group {
     /// A process that also leads a session of its own, with `terminal` as its terminal.
     pub(crate) fn spawn_in_session(command: &mut Command, terminal: &OwnedFd) -> io::Result<Group> {
         let terminal = terminal.as_raw_fd();
-        // SAFETY: setsid, ioctl and prctl are async-signal-safe and touch no memory of ours; the
-        // terminal is open until the program is started.
+        // SAFETY: setsid, ioctl, signal and prctl are async-signal-safe and touch no memory of ours;
+        // the terminal is open until the program is started.
         unsafe {
             command.pre_exec(move || {
                 if libc::setsid() < 0 || libc::ioctl(terminal, libc::TIOCSCTTY, 0) < 0 {
                     return Err(io::Error::last_os_error());
                 }
-                #[cfg(target_os = "linux")]
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                be_ended_by_others();
                 Ok(())
             });
         }
@@ -196,6 +194,22 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = self.end(Duration::ZERO);
+    }
+}
+
+/// A shell starts background jobs with the keyboard's signals ignored, which programs inherit; those of a
+/// group are to end when they are asked to.
+///
+/// # Safety
+///
+/// Changes the signals of the whole process: for a new one that is not yet its program.
+unsafe fn be_ended_by_others() {
+    // SAFETY: neither touches memory.
+    unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_DFL);
+        libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+        #[cfg(target_os = "linux")]
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
     }
 }
 

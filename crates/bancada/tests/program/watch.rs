@@ -120,6 +120,21 @@ fn a_script_is_stopped_when_enough_is_known() {
 }
 
 #[test]
+fn a_script_watched_in_the_background_is_stopped_too() {
+    let bench = training();
+    // As of a shell's background jobs; see also nohup.
+    let ignoring =
+        "trap '' INT QUIT; exec \"$0\" watch --stop-when-known --precision 20% -- sh train.sh 7000";
+    let watch = bench.command(&[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", ignoring]).arg(watch.get_program());
+    let ran = Ran::new(shell.current_dir(bench.path()).output().unwrap());
+    assert!(ran.err.contains("bancada: stopped after "), "{}", ran.err);
+    let ended = std::fs::read_to_string(bench.path().join("ended")).unwrap();
+    assert_eq!(ended, "interrupted\n");
+}
+
+#[test]
 fn a_counter_that_may_start_again_does_not_stop_the_script() {
     let bench = Bench::new();
     let script =
