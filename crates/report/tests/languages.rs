@@ -106,6 +106,15 @@ impl Left {
     }
 }
 
+fn meta() -> report::ReportMeta<'static> {
+    report::ReportMeta {
+        generated: model::Timestamp::from_second(1_710_000_000).unwrap(),
+        bancada_version: "0.1.0",
+        command: Some("bancada report x"),
+        study_file: Some("name = \"x\"\n"),
+    }
+}
+
 fn others() -> impl Iterator<Item = Language> {
     Language::ALL
         .into_iter()
@@ -210,12 +219,7 @@ const SAME: &[(&str, &str)] = &[
 /// Neither a word of English grammar, nor a text of several words that is the English one.
 #[test]
 fn a_page_speaks_its_language() {
-    let meta = report::ReportMeta {
-        generated: model::Timestamp::from_second(1_710_000_000).unwrap(),
-        bancada_version: "0.1.0",
-        command: Some("bancada report x"),
-        study_file: Some("name = \"x\"\n"),
-    };
+    let meta = meta();
     let mut left = Left::default();
     for (name, world) in worlds() {
         let page = |language: Language| {
@@ -235,6 +239,20 @@ fn a_page_speaks_its_language() {
                 }
                 left.check(&place, &text);
             }
+        }
+    }
+    left.is_empty();
+}
+
+#[test]
+fn markdown_speaks_its_language() {
+    let meta = meta();
+    let mut left = Left::default();
+    for language in others() {
+        for (name, world) in worlds() {
+            let text = language.scope(|| report::markdown(&analysis(&world), &meta));
+            let place = format!("{} {name}", language.code());
+            text.lines().for_each(|line| left.check(&place, line));
         }
     }
     left.is_empty();
@@ -272,12 +290,7 @@ fn numbers_and_money_follow_the_language() {
 #[test]
 fn tables_for_programs_are_the_same_in_all_languages() {
     let world = Recipe::default().world();
-    let meta = report::ReportMeta {
-        generated: model::Timestamp::from_second(1_710_000_000).unwrap(),
-        bancada_version: "0.1.0",
-        command: None,
-        study_file: None,
-    };
+    let meta = meta();
     let exported = |language: Language, name: &str| {
         language.scope(|| {
             let what = report::Exported {

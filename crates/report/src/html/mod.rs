@@ -165,3 +165,22 @@ fn scripts() -> String {
 
 /// The browser itself refuses to load anything from elsewhere, whatever a name in the study holds.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_the_script_end_no_string_in_it() {
+        let text = SCRIPTS.concat();
+        let names = text.split(['⟦', '⟧']).skip(1).step_by(2);
+        let marks = ["language", "decimal", "thousands"];
+        for name in names.filter(|name| !marks.contains(name)) {
+            for language in Language::ALL {
+                let said = language.scope(|| messages::named("script", name));
+                let is_plain = said.is_some_and(|said| !said.contains(['"', '`', '\\', '$']));
+                assert!(is_plain, "{language:?} {name}: {said:?}");
+            }
+        }
+    }
+}
