@@ -1,5 +1,7 @@
 //! No English is left in what another language says.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
 #[path = "../../analyse/tests/common/mod.rs"]
 mod common;
 
