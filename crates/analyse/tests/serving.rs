@@ -1,7 +1,5 @@
 //! Studies that serve: made-up answers whose costs, cold starts and break-evens are known.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail so")]
-
 mod common;
 
 use analyse::{Fit, ServedBy};
