@@ -140,7 +140,7 @@ pub(crate) fn words(predicted: &PredictedTarget) -> String {
 }
 
 /// Why a curve is not continued.
-pub(crate) fn refusal(why: NotContinued) -> String {
+pub fn refusal(why: NotContinued) -> String {
     match why {
         NotContinued::TooFewEpochs { epochs } => {
             message!("curve-too-few", epochs, least = curve::LEAST_EPOCHS)

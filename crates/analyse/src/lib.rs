@@ -60,7 +60,7 @@ pub use analysis::{
 pub use answer::{Against, Answer, Goal, Pick, Recommendation, Saving, TaskAnswer};
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
-pub use continued::{PredictedMoment, PredictedTarget};
+pub use continued::{PredictedMoment, PredictedTarget, refusal as refusal_of_forecast};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use dependence::Successive;
@@ -83,10 +83,10 @@ pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 pub use target::{Target, TargetResult};
 pub use timeline::{Timeline, UsePoint, use_over_time};
 pub use unused::{PhaseCost, RunUnused, Unused};
-pub use words::billing::billing_words;
+pub use words::billing::{billing_words, unit_words};
 pub use words::energy::{gram_unit, joule_unit};
 pub use words::format;
-pub use words::growth::name as law_name;
+pub use words::growth::{name as law_name, refused as refusal_of_law};
 pub use words::names::{MetricInfo, metric_info, metric_value, phase_words};
 
 use dependence::Dependences;

@@ -119,7 +119,7 @@ fn each_text(group: &WarningGroup) -> Said {
         let text = warned.text.as_str();
         entry(&mut texts, |(known, _)| *known == text, || (text, 0)).1 += 1;
     }
-    let who = |runs: usize| message!("warned-runs", runs);
+    let who = |runs: usize| message!("counted-runs", runs);
     let mut said = texts.iter().take(MOST_TEXTS);
     let (text, runs) = said.next().copied().unwrap_or_default();
     let mut parts = vec![text.to_owned()];

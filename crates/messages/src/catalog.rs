@@ -32,7 +32,7 @@ macro_rules! catalogs {
         fn files(language: Language) -> &'static [(&'static str, &'static str)] {
             match language {
                 $(Language::$language => files!(
-                    $code: "numbers", "names", "effects", "answer", "choice", "money", "workload", "notes", "screen", "warnings", "report"
+                    $code: "numbers", "names", "effects", "answer", "choice", "money", "workload", "notes", "screen", "warnings", "report", "tables", "method", "figures"
                 ),)*
             }
         }

@@ -12,7 +12,7 @@ mod pattern;
 
 pub use catalog::{Catalog, Mistake, catalog};
 pub use language::Language;
-pub use number::{date, decimal_mark, number};
+pub use number::{date, decimal_mark, number, thousands_mark};
 pub use pattern::{Argument, Pattern, Value};
 
 /// The message of this id with its arguments, in the language of the scope.

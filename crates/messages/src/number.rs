@@ -22,6 +22,11 @@ pub fn decimal_mark() -> char {
     marks().decimal
 }
 
+/// What stands between thousands.
+pub fn thousands_mark() -> char {
+    marks().thousands
+}
+
 /// A number as a program writes it, with thousands apart from five digits on, and a real minus:
 /// `-12345.6` is `−12,345.6` in English.
 pub fn number(plain: &str) -> String {

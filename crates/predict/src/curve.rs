@@ -9,8 +9,6 @@
 
 mod reached;
 
-use std::fmt;
-
 use serde::Serialize;
 use stats::Interval;
 
@@ -60,34 +58,6 @@ pub enum NotContinued {
     Open {
         epochs: usize,
     },
-}
-
-impl fmt::Display for NotContinued {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotContinued::TooFewEpochs { epochs } => {
-                write!(
-                    f,
-                    "{epochs} epochs are too few, at least {LEAST_EPOCHS} are needed"
-                )
-            }
-            NotContinued::NothingLeft => write!(f, "a value is zero or not a number"),
-            NotContinued::Noisy { spread } => {
-                write!(f, "epochs vary by {:.0} % about the curve", 100.0 * spread)
-            }
-            NotContinued::Flat => write!(f, "it no longer improves by more than its noise"),
-            NotContinued::Unpredictable => {
-                write!(f, "its first part does not predict its last part")
-            }
-            NotContinued::OutOfReach { epochs, .. } => {
-                write!(f, "the target is out of reach within {epochs} epochs")
-            }
-            NotContinued::Open { epochs } => write!(
-                f,
-                "it may or may not get there within {epochs} epochs, as far as predictions go"
-            ),
-        }
-    }
 }
 
 /// A curve with what is expected after its last epoch.

@@ -13,8 +13,6 @@ mod fit;
 mod fitted;
 mod law;
 
-use std::fmt;
-
 use serde::Serialize;
 use stats::{Estimate, Interval};
 
@@ -89,27 +87,6 @@ pub enum Refusal {
         deviation: f64,
         p: f64,
     },
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::TooFewLevels { levels } => write!(
-                f,
-                "{levels} levels have results, a law needs at least {LEAST_LEVELS}: add levels"
-            ),
-            Refusal::NotPositive => write!(f, "levels and times must be above zero"),
-            Refusal::TooFewRepetitions { .. } => write!(
-                f,
-                "without repetitions no law can be checked: repeat every level at least twice"
-            ),
-            Refusal::NoLawFits { deviation, .. } => write!(
-                f,
-                "no law fits: the best one misses the means by typically {:.0} %",
-                100.0 * deviation
-            ),
-        }
-    }
 }
 
 /// How one law did.

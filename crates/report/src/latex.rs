@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, format};
+use messages::message;
 
 use crate::delimited::Grid;
 use crate::export::{ExportedFile, TableTitle};
@@ -26,10 +27,10 @@ pub fn latex(analysis: &Analysis) -> String {
         analysis.study.scale.as_ref().map(|s| s.sentence.as_str()),
         analysis.study.repriced.as_deref(),
     ];
-    let mut caption = format!(
-        "{}: means over repetitions, ± half the {} interval.",
-        analysis.study.name,
-        format::percent(analysis.study.confidence)
+    let mut caption = message!(
+        "latex-means",
+        study = analysis.study.name,
+        interval = format::percent(analysis.study.confidence)
     );
     for sentence in sentences.into_iter().flatten() {
         caption += &format!(" {}", sentence.replace('`', ""));
@@ -146,13 +147,13 @@ impl Tables {
         };
         let all = parts.len() * pages.len();
         let mut out = String::from("% \\usepackage{booktabs}\n% \\usepackage{graphicx}\n");
-        let mut number = 0;
+        let mut number = 0_usize;
         for columns in &parts {
             for rows in &pages {
                 number += 1;
                 let part = match all {
                     1 => String::new(),
-                    _ => format!(" Part {number} of {all}."),
+                    _ => message!("latex-part", number, all),
                 };
                 let label = match number {
                     1 => self.label.clone(),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 pub(crate) use analyse::format::capitalised as capital;
 use analyse::{Analysis, Compared, LevelFacts, Variation, format};
-use messages::message;
+use messages::{message, word};
 
 use crate::ReportMeta;
 use crate::delimited::Grid;
@@ -29,16 +29,19 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     let _ = write!(out, "{}\n\n", escape(&totals(analysis)));
     list(
         &mut out,
-        "In short",
+        word!("markdown-short"),
         analysis.findings.iter().map(|f| &f.text),
     );
-    list(&mut out, "What to do next", &analysis.advice);
-    out += "## Scenarios\n\n";
+    list(&mut out, word!("results-next"), &analysis.advice);
+    let _ = write!(out, "## {}\n\n", word!("section-scenarios"));
     scenarios(&mut out, &scenario_table(analysis, false));
     let _ = write!(
         out,
-        "\nMeans over successful runs; ± is half the {} interval.\n\n",
-        format::percent(analysis.study.confidence)
+        "\n{}\n\n",
+        message!(
+            "markdown-means",
+            interval = format::percent(analysis.study.confidence)
+        )
     );
     for variation in &analysis.variations {
         variation_table(&mut out, variation);
@@ -47,24 +50,28 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     frameworks(&mut out, analysis);
     sweeps(&mut out, analysis);
     speed_ups(&mut out, analysis);
-    if titled(&mut out, "Time by kind of operator", kinds_table(analysis)) {
-        out += "Shares of the profiled time. Profiling costs time: its steps are not part of the measured ones.\n\n";
+    if titled(&mut out, word!("markdown-kinds"), kinds_table(analysis)) {
+        let _ = write!(out, "{}\n\n", word!("markdown-kinds-note"));
     }
     about_money(&mut out, analysis);
     list(
         &mut out,
-        "Warnings",
+        word!("section-warnings"),
         analysis.warnings.iter().map(|w| &w.text),
     );
     if let Some(found) = &analysis.stopping {
-        list(&mut out, "Repetitions", &found.sentences);
+        list(&mut out, word!("section-repetitions"), &found.sentences);
     }
-    list(&mut out, "Search", &analysis.searched);
-    list(&mut out, "Notes", &analysis.notes);
+    list(&mut out, word!("markdown-search"), &analysis.searched);
+    list(&mut out, word!("markdown-notes"), &analysis.notes);
     let _ = writeln!(
         out,
-        "Written by Bancada {} on {}.",
-        meta.bancada_version, meta.generated
+        "{}",
+        message!(
+            "markdown-footer",
+            version = meta.bancada_version,
+            time = meta.generated.to_string()
+        )
     );
     out
 }
@@ -73,26 +80,34 @@ fn serving(out: &mut String, analysis: &Analysis) {
     let Some(found) = &analysis.serving else {
         return;
     };
-    list(out, "Answers", &found.sentences);
+    list(out, word!("section-serving"), &found.sentences);
     table(out, &answers_table(analysis, found));
 }
 
 fn about_money(out: &mut String, analysis: &Analysis) {
-    titled(out, "Cost", work_table(analysis));
+    titled(out, word!("money-cost"), work_table(analysis));
     if let Some(target) = analysis.money.target.as_ref() {
-        let title = format!("Up to {}", escape(&target.name()));
-        titled(out, &title, Some(target_table(analysis, target)));
+        let title = message!("target-title", target = target.name());
+        titled(out, &escape(&title), Some(target_table(analysis, target)));
     }
     let found = &analysis.money.break_even;
-    titled(out, "Buying or renting", buying_table(&found.buying));
+    titled(
+        out,
+        word!("even-buying-caption"),
+        buying_table(&found.buying),
+    );
     let more_expensive = more_expensive_table(&found.more_expensive);
-    titled(out, "The more expensive machine", more_expensive);
+    titled(out, word!("even-machine-caption"), more_expensive);
     let serving = analysis.serving.as_ref().and_then(break_even_table);
-    titled(out, "Serverless or always on", serving);
-    list(out, "Not compared", &found.notes);
+    titled(out, word!("serving-even-caption"), serving);
+    list(out, word!("markdown-not-compared"), &found.notes);
     let money = &analysis.money;
-    titled(out, "Wasted spend", unused_table(&money.unused));
-    titled(out, "Machine size", provisioning_table(&money.provisioning));
+    titled(out, word!("money-unused"), unused_table(&money.unused));
+    titled(
+        out,
+        word!("money-size"),
+        provisioning_table(&money.provisioning),
+    );
 }
 
 /// Nothing without a table; whether there is one.
@@ -108,7 +123,7 @@ fn frameworks(out: &mut String, analysis: &Analysis) {
     let Some(found) = &analysis.frameworks else {
         return;
     };
-    *out += "## Frameworks\n\n";
+    let _ = write!(out, "## {}\n\n", word!("markdown-frameworks"));
     for caution in &found.cautions {
         let _ = write!(out, "> **{}**\n\n", escape(caution));
     }
@@ -125,16 +140,17 @@ fn sweeps(out: &mut String, analysis: &Analysis) {
         let (Some(info), Some(cells)) = (info, sweep_table(analysis, sweep)) else {
             continue;
         };
-        let title = format!("{} against {}", capital(&info.label), sweep.factor);
+        let what = capital(&info.label);
+        let title = message!("sweep-title", what, factor = sweep.factor);
         titled(out, &escape(&title), Some(cells));
         let unit = sweep_unit(analysis, sweep, info).name;
-        let _ = write!(out, "In {unit}; ± is half the interval.\n\n");
+        let _ = write!(out, "{}\n\n", message!("markdown-sweep", unit));
     }
 }
 
 fn speed_ups(out: &mut String, analysis: &Analysis) {
     for speed_up in &analysis.speed_ups {
-        let title = format!("Speed-up of {}", speed_up.factor);
+        let title = message!("markdown-speed-up", factor = speed_up.factor);
         list(out, &title, &speed_up.sentences);
         table(out, &speed_up_table(analysis, speed_up));
     }
@@ -257,7 +273,12 @@ pub fn compared_markdown(compared: &Compared) -> String {
         let _ = writeln!(out, "- {}", escape(sentence));
     }
     if !compared.scenarios.is_empty() {
-        out += "\n| scenario | verdict | what |\n|---|---|---|\n";
+        let head = [
+            word!("head-scenario"),
+            word!("head-verdict"),
+            word!("head-what"),
+        ];
+        let _ = write!(out, "\n| {} |\n|---|---|---|\n", head.join(" | "));
         for scenario in &compared.scenarios {
             let cells = [
                 escape(&LevelFacts::phrase_of(&scenario.levels)),
@@ -271,12 +292,24 @@ pub fn compared_markdown(compared: &Compared) -> String {
 }
 
 fn variation_table(out: &mut String, variation: &Variation) {
-    let _ = write!(out, "## What decides the {}\n\n", escape(&variation.label));
+    let title = message!("screen-decides", noun = variation.label);
+    let _ = write!(out, "## {}\n\n", escape(&title));
     if let Some(problem) = &variation.problem {
         let _ = write!(out, "{}\n\n", escape(problem));
         return;
     }
-    *out += "| what | share | degrees of freedom | F | p | adjusted p | verdict | effect |\n|---|---:|---:|---:|---:|---:|---|---|\n";
+    let head = [
+        word!("head-what"),
+        word!("profile-share"),
+        word!("head-df-long"),
+        "F",
+        "p",
+        word!("head-adjusted"),
+        word!("head-verdict"),
+        word!("head-effect"),
+    ];
+    let rule = "|---|---:|---:|---:|---:|---:|---|---|";
+    let _ = write!(out, "| {} |\n{rule}\n", head.join(" | "));
     let none = || format::NONE.to_owned();
     for term in &variation.terms {
         let cells = [
@@ -294,7 +327,8 @@ fn variation_table(out: &mut String, variation: &Variation) {
     if let Some(noise) = &variation.noise {
         let share = format::percent(noise.share);
         let df = noise.degrees_of_freedom;
-        let _ = writeln!(out, "| noise | {share} | {df} | | | | | |");
+        let noise = word!("screen-noise");
+        let _ = writeln!(out, "| {noise} | {share} | {df} | | | | | |");
     }
     let mut sentences = vec![variation.model_sentence(), variation.residuals.clone()];
     sentences.extend(variation.assumptions.iter().cloned());

@@ -1,5 +1,7 @@
 //! Text broken into lines. Widths, padding and what makes text safe to show are `diagnostics::screen`'s.
 
+use std::fmt::Display;
+
 pub(crate) use diagnostics::screen::{pad_left, pad_right, shortened, shortened_apart, width};
 
 /// As `diagnostics::screen::safe`, owned.
@@ -40,6 +42,12 @@ fn unbroken(text: &str, most: usize) -> Vec<String> {
         }
     }
     words
+}
+
+/// A number as a program writes it, with the language's decimal mark.
+pub(crate) fn decimal(number: impl Display) -> String {
+    let mark = messages::decimal_mark().to_string();
+    number.to_string().replace('.', &mark)
 }
 
 #[cfg(test)]

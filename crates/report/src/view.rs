@@ -6,8 +6,8 @@ use analyse::{
     Analysis, MetricInfo, Scale, ScenarioResult, Target, Totals, Variation, VariationTerm, Verdict,
 };
 use messages::{message, word};
-use model::Money;
 use model::run::metric::{self, Digits};
+use model::{Money, Status};
 
 pub(crate) struct ScenarioTable {
     pub(crate) columns: Vec<Column>,
@@ -296,6 +296,11 @@ fn header(analysis: &Analysis, info: &MetricInfo) -> String {
             .unwrap_or(&info.label)
             .to_owned(),
     }
+}
+
+/// How a run ended.
+pub(crate) fn status_words(status: Status) -> &'static str {
+    messages::named("status", status.word()).unwrap_or(status.word())
 }
 
 /// The unit a column is written in, by a typical value of it.

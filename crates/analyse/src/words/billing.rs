@@ -146,7 +146,8 @@ fn charge(charge: &Charge, month: &MonthOfUse) -> String {
 }
 
 /// Behind a price: `h`, `GB-month`.
-fn unit_words(unit: Unit) -> &'static str {
+/// `GB-month`, `million requests`.
+pub fn unit_words(unit: Unit) -> &'static str {
     match unit {
         Unit::GigabyteMonth => word!("per-GB-month"),
         Unit::Gigabyte => word!("per-GB"),

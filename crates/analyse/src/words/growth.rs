@@ -285,7 +285,7 @@ fn level(at: f64) -> String {
 }
 
 /// Why no law is stated.
-fn refused(refusal: &Refusal) -> String {
+pub fn refused(refusal: &Refusal) -> String {
     match *refusal {
         Refusal::TooFewLevels { levels } => {
             message!("growth-few-levels", levels, least = LEAST_LEVELS)

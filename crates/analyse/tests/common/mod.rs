@@ -14,6 +14,7 @@
 
 mod design;
 mod machine;
+pub mod serving;
 pub mod studies;
 pub mod times;
 

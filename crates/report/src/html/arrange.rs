@@ -3,6 +3,7 @@
 
 use analyse::lists::{entry, push_new};
 use analyse::{LevelFacts, ScenarioResult};
+use messages::message;
 
 use crate::figure::{Colour, Dash};
 use crate::view::level_of;
@@ -63,11 +64,10 @@ impl<'a> Arrangement<'a> {
         };
         let mut sentence = String::new();
         if let Some(coloured) = coloured {
-            sentence = format!(" Colours are levels of {}", coloured.name);
-            if let Some(dashed) = dashed {
-                sentence += &format!(", dashes of {}", dashed.name);
-            }
-            sentence += "; the axes of all figures are the same.";
+            let dashes = dashed.map_or_else(String::new, |dashed| {
+                message!("figure-dashes", factor = dashed.name)
+            });
+            sentence = message!("figure-colours", factor = coloured.name, dashes);
         }
         Arrangement {
             placed: scenarios.iter().map(place).collect(),

@@ -2,7 +2,7 @@
 
 use analyse::lists::push_new;
 use analyse::{Analysis, BuyOrRent, Buying, CostVerdict, ExpensiveMachine, format};
-use messages::word;
+use messages::{message, word};
 
 use super::page::Page;
 use super::serving;
@@ -38,13 +38,13 @@ pub(super) fn break_evens(page: &mut Page, analysis: &Analysis) {
         page.subtitle(word!("even-buying"));
         page.figure(&buying_figure(&found.buying));
         page.table(word!("even-buying-caption"), &table);
-        page.note("Your own machine costs its purchase price spread over its months of use, plus electricity while it works; the rented one costs its rent for the time it needs for the same work. The rent includes discounts, charges and taxes, but not rounding per run. Hours are those of your own machine. The interval comes from the measured ratio of times; space, staff and repairs are not included.");
+        page.note(word!("even-buying-note"));
     }
     if let Some(table) = more_expensive_table(&found.more_expensive) {
         page.subtitle(word!("even-machine"));
         page.figure(&more_expensive_figure(analysis, &found.more_expensive));
         page.table(word!("even-machine-caption"), &table);
-        page.note("Two machines cost the same if the speed-up of the more expensive one equals the ratio of their prices per hour. If bills are rounded up, or have discounts, charges or taxes, the billed cost of the runs is used instead of the prices. Times are those that are billed. Inconclusive means that the interval contains the break-even point.");
+        page.note(word!("even-machine-note"));
     }
     serving::break_even(page, analysis);
 }
@@ -60,13 +60,13 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
     let mut machines: Vec<&str> = Vec::new();
     for one in buying.iter().take(MOST_LINES) {
         if is_new(&mut machines, &one.own_environment) {
-            let title = format!("{} (bought)", one.own_environment);
+            let title = message!("even-bought-line", environment = one.own_environment);
             let cost = [number(one.per_month), number(one.electricity_per_hour)];
             let look = Line::plain(3.0, Dash::Solid);
             let colour = colour(&machines, &one.own_environment);
             series.push(Series::new(title, colour, Mark::Line(look)).with(straight(cost, end)));
         }
-        let title = format!("{} (rented)", one.rented_environment);
+        let title = message!("even-rented-line", environment = one.rented_environment);
         let title = is_new(&mut machines, &one.rented_environment).then_some(title);
         let colour = colour(&machines, &one.rented_environment);
         let each = number(one.rent_per_hour) * one.time_ratio.value;
@@ -85,17 +85,13 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
         .first()
         .map_or("", |one| one.per_month.currency.symbol());
     let more = match buying.len() > MOST_LINES {
-        true => format!(" The first {MOST_LINES} of {} pairs.", buying.len()),
+        true => message!("even-first-pairs", shown = MOST_LINES, all = buying.len()),
         false => String::new(),
     };
-    let caption = format!(
-        "Cost per month against hours of work, one line per combination of levels; dots mark where buying and renting cost the same, whiskers their intervals.{more}"
-    );
-    let x = Axis::linear(
-        "hours of work per month",
-        Extent::Exactly(Range::new(0.0, end)),
-    );
-    let y = Axis::linear(format!("cost per month ({symbol})"), Extent::FromZero);
+    let caption = message!("even-buying-figure", more);
+    let x = Axis::linear(word!("even-hours"), Extent::Exactly(Range::new(0.0, end)));
+    let cost = format!("{} ({symbol})", word!("even-month-cost"));
+    let y = Axis::linear(cost, Extent::FromZero);
     Figure::new(caption, 420, x, y).with(series)
 }
 
@@ -122,13 +118,13 @@ fn straight([from, each]: [f64; 2], end: f64) -> [Point; 2] {
 /// None beyond what is drawn, which it would stretch.
 fn crossing(one: &BuyOrRent, each: f64, end: f64) -> Option<Point> {
     let hours = one.hours_per_month.as_ref().filter(|h| h.value <= end)?;
-    let says = format!(
-        "{} against {}: {} hours per month\n{}",
-        one.own_environment,
-        one.rented_environment,
-        format::whole(hours.value),
-        of(&one.phrase, one.own)
+    let crossing = message!(
+        "even-crossing",
+        own = one.own_environment,
+        rented = one.rented_environment,
+        hours = format::whole(hours.value)
     );
+    let says = format!("{crossing}\n{}", of(&one.phrase, one.own));
     Some(Point {
         x_ends: Range::of(hours),
         ..Point::new(hours.value, each * hours.value).says(says)
@@ -155,21 +151,19 @@ fn more_expensive_figure(analysis: &Analysis, more_expensive: &[ExpensiveMachine
         long: Vec::new(),
     };
     let of = match (several, shown.first()) {
-        (false, Some(one)) => format!(" of {}", pair(one)),
+        (false, Some(one)) => message!("even-of-pair", pair = pair(one)),
         _ => String::new(),
     };
     let more = match more_expensive.len() > MOST_ROWS {
-        true => format!(" The first {MOST_ROWS} of {}.", more_expensive.len()),
+        true => message!("even-first", shown = MOST_ROWS, all = more_expensive.len()),
         false => String::new(),
     };
-    let caption = format!(
-        "Measured speed-up{of} (dots, with {} intervals) and break-even point of the more expensive machine (strokes): it is cheaper to the right of its stroke.{more}",
-        format::percent(analysis.study.confidence)
-    );
+    let interval = format::percent(analysis.study.confidence);
+    let caption = message!("even-machine-figure", of, interval, more);
     Figure::new(
         caption,
         70 + 26 * shown.len() as u32,
-        Axis::logarithmic("speed-up"),
+        Axis::logarithmic(word!("speed-up")),
         Axis::categories("", shown.iter().map(row).collect()),
     )
     .with(verdict_series(shown))
@@ -177,7 +171,7 @@ fn more_expensive_figure(analysis: &Analysis, more_expensive: &[ExpensiveMachine
 
 fn pair(one: &ExpensiveMachine) -> String {
     let (expensive, cheap) = (&one.expensive_environment, &one.cheap_environment);
-    format!("{expensive} over {cheap}")
+    message!("speed-up-over", one = expensive, other = cheap)
 }
 
 fn verdict_series(shown: &[ExpensiveMachine]) -> Vec<Series> {
@@ -201,18 +195,18 @@ fn verdict_series(shown: &[ExpensiveMachine]) -> Vec<Series> {
     };
     let mark = Mark::Symbols { size: 16.0 };
     let strokes = shown.iter().enumerate().map(stroke);
-    series.push(Series::new("break-even", Colour::Ink, mark).with(strokes));
+    series.push(Series::new(word!("even-point"), Colour::Ink, mark).with(strokes));
     series
 }
 
 fn measured(row: usize, one: &ExpensiveMachine) -> Point {
-    let says = format!(
-        "{}: {} measured, {} needed\n{}",
-        pair(one),
-        format::ratio(one.speed_up.value),
-        format::ratio(one.break_even),
-        of(&one.phrase, one.expensive)
+    let found = message!(
+        "even-says",
+        pair = pair(one),
+        measured = format::ratio(one.speed_up.value),
+        needed = format::ratio(one.break_even)
     );
+    let says = format!("{found}\n{}", of(&one.phrase, one.expensive));
     Point {
         x_ends: Range::of(&one.speed_up),
         ..Point::new(one.speed_up.value, row as f64).says(says)

@@ -184,7 +184,7 @@ fn series(placed: &Placed, what: Curve) -> Vec<Series> {
         let value = what.of(p);
         let says = value.map(|v| {
             let spread = spread.unwrap_or_default();
-            format!("epoch {}: {}{spread}", p.epoch, write(v))
+            message!("learning-says", epoch = p.epoch, value = write(v), spread)
         });
         Point {
             y_ends: ends.map(|(low, high)| Range::new(low, high)),
@@ -197,7 +197,7 @@ fn series(placed: &Placed, what: Curve) -> Vec<Series> {
         .zip(curve.iter().skip(1))
         .find(|(_, next)| next.diverged > 0);
     if let Some((last, next)) = end.filter(|(last, _)| of_loss && last.loss.is_some()) {
-        let says = format!("diverged: loss is NaN from epoch {} on", next.epoch);
+        let says = message!("learning-nan", epoch = next.epoch);
         let cross = Point {
             symbol: Symbol::Cross,
             ..Point::new(f64::from(last.epoch), last.loss).says(says)
@@ -232,21 +232,21 @@ fn diverged(scenarios: &[&ScenarioResult]) -> Option<String> {
         .filter_map(|s| {
             let first = s.curve.iter().find(|p| p.diverged > 0)?;
             let part = match first.diverged < first.runs {
-                true => format!(", {} of {} runs", first.diverged, first.runs),
+                true => message!(
+                    "learning-diverged-part",
+                    diverged = first.diverged,
+                    runs = first.runs
+                ),
                 false => String::new(),
             };
-            Some(format!(
-                "{} ({}) from epoch {} on{part}",
-                s.label,
-                s.phrase(),
-                first.epoch
+            Some(message!(
+                "learning-diverged-at",
+                label = s.label,
+                phrase = s.phrase(),
+                epoch = first.epoch,
+                part
             ))
         })
         .collect();
-    (!lost.is_empty()).then(|| {
-        format!(
-            "Diverged: {}. The loss became NaN and is not drawn: a line ends with a cross, or continues as the mean of the other runs.",
-            format::listed(&lost, 6)
-        )
-    })
+    (!lost.is_empty()).then(|| message!("learning-diverged-note", names = format::listed(&lost, 6)))
 }

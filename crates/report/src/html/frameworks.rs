@@ -51,12 +51,8 @@ fn effects(analysis: &Analysis) -> Vec<&str> {
 fn explanation(found: &Frameworks) -> &'static str {
     let checks = || found.frameworks.iter().flat_map(|f| &f.checks);
     match checks().any(|c| c.verified.is_some()) {
-        true => {
-            "`bancada verify` gives every framework the same initial weights and the same batch, and compares the loss before the first step and after some steps with the embedded engine; differences are relative."
-        }
+        true => word!("frameworks-verified-note"),
         false if checks().all(|c| c.state == CheckState::Reference) => "",
-        false => {
-            "Nothing was verified: `bancada verify NETWORK` gives every framework the same initial weights and the same batch, and compares the results."
-        }
+        false => word!("frameworks-unverified-note"),
     }
 }

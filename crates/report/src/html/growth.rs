@@ -39,9 +39,10 @@ pub(super) fn growths(page: &mut Page, analysis: &Analysis) {
 }
 
 fn explanation(analysis: &Analysis) -> String {
-    format!(
-        "Laws are fitted to the logarithms of all runs; the one with the lowest AICc is chosen among those with fewer parameters than levels, and none is stated that the repetitions reject. Intervals are {} profile likelihood intervals. Beyond the measured levels they include every law that the data support, and nothing is predicted beyond {MOST_EXTRAPOLATION} times the largest level. The cheapest level is that of a law of the billed time, times the price of each level; how sure it is, is the share of resamplings in which it is the cheapest.",
-        format::percent(analysis.study.confidence)
+    message!(
+        "growth-note",
+        interval = format::percent(analysis.study.confidence),
+        most = MOST_EXTRAPOLATION.to_string()
     )
 }
 
@@ -51,7 +52,7 @@ fn figure(analysis: &Analysis, growth: &GrowthResult) -> Figure {
     let means = typical(means.map(|point| point.mean.value)).unwrap_or(0.0);
     let unit = info.map(|info| unit_of(info, means));
     let scale = unit.as_ref().map_or(1.0, |unit| unit.scale);
-    let label = info.map_or("time", |info| info.label.as_str());
+    let label = info.map_or(word!("noun-time"), |info| info.label.as_str());
     let title = match unit.as_ref().map(|unit| unit.name) {
         Some(symbol) if !symbol.is_empty() => format!("{label} ({symbol})"),
         _ => label.to_owned(),
@@ -67,12 +68,12 @@ fn figure(analysis: &Analysis, growth: &GrowthResult) -> Figure {
     values.extend(furthest.filter_map(|law| Some(law.furthest()?.at)));
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let caption = format!(
-        "{} against {}: means with {} intervals (dots), the law with its band (line), and what it predicts beyond the measured levels (dashed).{}",
-        crate::markdown::capital(label),
-        growth.factor,
-        format::percent(analysis.study.confidence),
-        looks.sentence()
+    let caption = message!(
+        "growth-figure",
+        what = crate::markdown::capital(label),
+        factor = growth.factor,
+        interval = format::percent(analysis.study.confidence),
+        more = looks.sentence()
     );
     let y = Axis::logarithmic(title).switchable();
     Figure::new(caption, 420, level_axis(&growth.factor, &values), y).with(series)

@@ -3,9 +3,11 @@
 
 use analyse::lists::unique;
 use analyse::{Analysis, Estimate, ServedBy, ServedScenario, Serving, format};
+use messages::word;
 
 use super::page::{LegendEntry, Page};
 use super::pieces::{PANEL_HEIGHT, Panel, Panels};
+use super::serving;
 use crate::figure::{Axis, Category, Colour, Extent, Figure, Mark, Point, Range, Series, swatch};
 use crate::tables::currency_symbol;
 
@@ -29,10 +31,14 @@ pub(super) fn memory_sizes(page: &mut Page, analysis: &Analysis, serving: &Servi
         sizes,
         names,
     };
-    let cost = format!("cost per million responses ({})", currency_symbol(analysis));
+    let cost = format!(
+        "{} ({})",
+        word!("head-cost-per-million"),
+        currency_symbol(analysis)
+    );
     let quantities = [
         Quantity {
-            title: "latency (ms)".to_owned(),
+            title: serving::latency_title(),
             of: |s| s.latency_seconds.as_ref(),
             scale: 1e3,
         },
@@ -48,7 +54,7 @@ pub(super) fn memory_sizes(page: &mut Page, analysis: &Analysis, serving: &Servi
         return;
     }
     page.panels(&Panels {
-        caption: "Workers on demand by memory size: mean latency and cost of a response; whiskers are 95 % intervals.".to_owned(),
+        caption: word!("serving-memory-caption").to_owned(),
         legend: drawn.legend(),
         panels,
     });
@@ -73,10 +79,13 @@ impl Drawn<'_> {
 
     fn panel(&self, quantity: &Quantity) -> Panel {
         let category = |size: &u32| Category {
-            short: format!("{size} MB"),
+            short: format!("{size} {}", word!("unit-MB")),
             long: Vec::new(),
         };
-        let x = Axis::categories("memory", self.sizes.iter().map(category).collect());
+        let x = Axis::categories(
+            word!("head-memory"),
+            self.sizes.iter().map(category).collect(),
+        );
         let y = Axis::linear(&quantity.title, Extent::FromZero).switchable();
         let series = (0..self.names.len()).map(|place| self.series(place, quantity));
         Panel {

@@ -91,7 +91,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
     };
     let version = escape(meta.bancada_version);
     let style = page_style();
-    let scripts = SCRIPTS.concat();
+    let scripts = scripts();
     let language = Language::current().code();
     let (skip, sections) = (word!("page-skip"), word!("page-sections"));
     let footer = message!(
@@ -149,5 +149,38 @@ const SCRIPTS: [&str; 5] = [
     include_str!("script/page.js"),
 ];
 
+/// `⟦copied⟧` in a script stands for the message `script-copied`.
+fn scripts() -> String {
+    let text = SCRIPTS.concat();
+    let parts = text.split(['⟦', '⟧']).enumerate();
+    let worded = |(place, part): (usize, &str)| match (place % 2, part) {
+        (0, part) => part.to_owned(),
+        (_, "language") => Language::current().code().to_owned(),
+        (_, "decimal") => messages::decimal_mark().to_string(),
+        (_, "thousands") => messages::thousands_mark().to_string(),
+        (_, name) => messages::named("script", name).unwrap_or(name).to_owned(),
+    };
+    parts.map(worded).collect()
+}
+
 /// The browser itself refuses to load anything from elsewhere, whatever a name in the study holds.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_the_script_end_no_string_in_it() {
+        let text = SCRIPTS.concat();
+        let names = text.split(['⟦', '⟧']).skip(1).step_by(2);
+        let marks = ["language", "decimal", "thousands"];
+        for name in names.filter(|name| !marks.contains(name)) {
+            for language in Language::ALL {
+                let said = language.scope(|| messages::named("script", name));
+                let is_plain = said.is_some_and(|said| !said.contains(['"', '`', '\\', '$']));
+                assert!(is_plain, "{language:?} {name}: {said:?}");
+            }
+        }
+    }
+}

@@ -1,12 +1,12 @@
 //! Where the time of a step goes: kinds of operators, and the largest operators by name.
 
 use analyse::{Analysis, OPERATOR_KINDS, ProfileResult, ScenarioResult, format};
-use messages::word;
+use messages::{message, word};
 
 use super::axis::category;
 use super::page::{Page, escape};
 use crate::figure::{Axis, BarMode, Colour, Extent, Figure, Mark, Point, Range, Series};
-use crate::tables::{MOST_ROWS, kinds_of, operators_table, profiled};
+use crate::tables::{MOST_ROWS, kind_words, kinds_of, operators_table, profiled};
 
 pub(super) fn profile(page: &mut Page, analysis: &Analysis) {
     let all = profiled(analysis);
@@ -14,15 +14,18 @@ pub(super) fn profile(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.open("profile", word!("section-profile"));
-    page.paragraph("Time by kind of operator, from the framework's own profiler. Profiling costs time, so its steps come after the measured ones and are not part of them; frameworks count differently, so compare shares rather than seconds.");
+    page.paragraph(word!("profile-about"));
     let shown = &all[..all.len().min(MOST_ROWS)];
     page.figure(&figure(shown, all.len()));
-    page.html("<details>\n<summary>The largest operators of each scenario</summary>");
+    page.html(&format!(
+        "<details>\n<summary>{}</summary>",
+        word!("profile-operators")
+    ));
     for (scenario, profile) in shown {
         operators(page, scenario, profile);
     }
     page.html("</details>");
-    page.note("Every operator of every run: `bancada export --table profile`.");
+    page.note(word!("profile-note"));
     page.close();
 }
 
@@ -30,11 +33,9 @@ fn figure(shown: &[(&ScenarioResult, &ProfileResult)], in_all: usize) -> Figure 
     let bars = kinds_of(shown).into_iter().map(|kind| bars(kind, shown));
     let more = match in_all - shown.len() {
         0 => String::new(),
-        _ => format!(" The first {} of {in_all} scenarios.", shown.len()),
+        _ => message!("profile-first", shown = shown.len(), all = in_all),
     };
-    let caption = format!(
-        "Share of the profiled time by kind of operator, mean of each scenario's runs.{more}"
-    );
+    let caption = message!("profile-caption", more);
     let whole = Extent::Exactly(Range::new(0.0, 100.0));
     let rows = shown.iter().map(|(s, _)| category(s)).collect();
     Figure {
@@ -42,7 +43,7 @@ fn figure(shown: &[(&ScenarioResult, &ProfileResult)], in_all: usize) -> Figure 
         ..Figure::new(
             caption,
             70 + 24 * u32::try_from(shown.len()).unwrap_or(60),
-            Axis::linear("share of the profiled time (%)", whole),
+            Axis::linear(word!("profile-axis"), whole),
             Axis::categories("", rows),
         )
         .with(bars.collect())
@@ -57,7 +58,7 @@ fn bars(kind: &str, shown: &[(&ScenarioResult, &ProfileResult)]) -> Series {
         "other" => Colour::Muted,
         _ => Colour::Series(place),
     };
-    let words = kind.replace('-', " ");
+    let words = kind_words(kind);
     let bar = |(row, (_, profile)): (usize, &(&ScenarioResult, &ProfileResult))| {
         let found = found(profile);
         let said = found.as_ref().map(|k| {
@@ -67,16 +68,15 @@ fn bars(kind: &str, shown: &[(&ScenarioResult, &ProfileResult)]) -> Series {
         let share = found.map_or(0.0, |k| k.share * 100.0);
         Point::new(share, row as f64).says(said.unwrap_or_default())
     };
-    Series::new(words.clone(), colour, Mark::Bars).with(shown.iter().enumerate().map(bar))
+    Series::new(words, colour, Mark::Bars).with(shown.iter().enumerate().map(bar))
 }
 
 fn operators(page: &mut Page, scenario: &ScenarioResult, profile: &ProfileResult) {
-    let runs = format::counted(profile.runs, "run", "runs");
     let of = match profile.operators_in_all > profile.operators.len() {
-        true => format!(
-            ", the largest {} of {} operators",
-            profile.operators.len(),
-            profile.operators_in_all
+        true => message!(
+            "profile-largest",
+            shown = profile.operators.len(),
+            all = profile.operators_in_all
         ),
         false => String::new(),
     };
@@ -84,11 +84,13 @@ fn operators(page: &mut Page, scenario: &ScenarioResult, profile: &ProfileResult
         "<details class=\"inner\">\n<summary><strong>{}</strong> {}: {}</summary>",
         escape(&scenario.label),
         escape(&scenario.phrase()),
-        escape(&format!(
-            "{} profiled, mean of {runs}{of}",
-            format::duration(profile.seconds)
+        escape(&message!(
+            "profile-of",
+            time = format::duration(profile.seconds),
+            runs = profile.runs,
+            of
         ))
     ));
-    page.table("Time by operator", &operators_table(profile));
+    page.table(word!("section-profile"), &operators_table(profile));
     page.html("</details>");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analyse::{Analysis, format};
-use messages::word;
+use messages::{message, word};
 
 use super::page::{Page, escape};
 use crate::ReportMeta;
@@ -20,24 +20,27 @@ pub(super) fn reproduce(page: &mut Page, analysis: &Analysis, meta: &ReportMeta)
         .collect();
     let mut rows = vec![
         ("Bancada".to_owned(), meta.bancada_version.to_owned()),
-        ("seed".to_owned(), study.seed.to_string()),
+        (word!("reproduce-seed").to_owned(), study.seed.to_string()),
     ];
     if !versions.is_empty() {
         let versions: Vec<String> = versions.into_iter().collect();
-        rows.push(("measured with".to_owned(), versions.join("; ")));
+        rows.push((
+            word!("reproduce-measured-with").to_owned(),
+            versions.join("; "),
+        ));
     }
-    page.facts("Versions and seed", &rows);
-    page.subtitle("Commands");
+    page.facts(word!("reproduce-versions"), &rows);
+    page.subtitle(word!("reproduce-commands"));
     page.html(&block("sh", "commands.sh", &commands(analysis, meta)));
     if let Some(text) = meta.study_file {
-        page.subtitle("The study file");
-        let lines = format::counted(text.lines().count(), "line", "lines");
+        page.subtitle(word!("reproduce-study-file"));
+        let lines = message!("reproduce-lines", lines = text.lines().count());
         page.html(&format!(
             "<details>\n<summary>study.toml, {lines}</summary>\n{}</details>",
             block("toml", "study.toml", text)
         ));
     }
-    page.subtitle("Cite");
+    page.subtitle(word!("reproduce-cite"));
     page.html(&block("bibtex", "bancada.bib", &citation(analysis, meta)));
     page.close();
 }

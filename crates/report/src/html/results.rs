@@ -8,7 +8,7 @@ use model::run::metric;
 
 use super::page::{Page, TABLE_END, escape, number_class, prose, table_head};
 use crate::tables::{money, stopping_table};
-use crate::view::{Cell, Column, costs_besides_spent, scenario_table};
+use crate::view::{Cell, Column, costs_besides_spent, scenario_table, status_words};
 
 pub(super) fn head(page: &mut Page, analysis: &Analysis) {
     let study = &analysis.study;
@@ -297,7 +297,7 @@ pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
             "<tr><th scope=\"row\">C{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"log\">{}</td></tr>",
             group.scenario,
             escape(&group.phrase),
-            group.status,
+            escape(status_words(group.status)),
             escape(&format::listed(&runs, 6)),
             escape(group.detail.as_deref().unwrap_or(format::NONE))
         );
@@ -312,10 +312,10 @@ pub(super) fn warnings(page: &mut Page, analysis: &Analysis) {
     }
     page.open("warnings", word!("section-warnings"));
     for group in &analysis.warnings {
-        let count = message!("warned-runs", runs = group.runs.len());
+        let count = message!("counted-runs", runs = group.runs.len());
         let mut out = format!(
             "<details>\n<summary>{}: {count}</summary>\n<ul>\n",
-            escape(&group.kind.replace('-', " "))
+            escape(messages::named("warning-kind", &group.kind).unwrap_or(&group.kind))
         );
         for warned in group.runs.iter().take(MOST_WARNINGS) {
             let _ = writeln!(

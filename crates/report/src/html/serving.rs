@@ -2,7 +2,7 @@
 
 use analyse::lists::unique;
 use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
-use messages::word;
+use messages::{message, word};
 
 use super::memory;
 use super::page::Page;
@@ -26,13 +26,14 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
     page.note(word!("serving-note"));
     let services: Vec<&str> = services(serving);
     if !services.is_empty() {
-        page.note(&format!(
-            "Service between client and server: {}.",
-            services.join("; ")
-        ));
+        page.note(&message!("serving-service", services = services.join("; ")));
     }
     if !serving.break_evens.is_empty() {
-        page.html("<p class=\"note\">Request rate above which an always-on machine is cheaper: <a href=\"#money\">Money</a>.</p>");
+        let link = format!("<a href=\"#money\">{}</a>", word!("section-money"));
+        page.html(&format!(
+            "<p class=\"note\">{}</p>",
+            message!("serving-see-money", link)
+        ));
     }
     page.close();
 }
@@ -75,7 +76,10 @@ fn latency_figure(serving: &Serving) -> Figure {
                 milliseconds(e.value + margin),
             ))
         });
-        let says = [said(word!("serving-rest"), rest), said("latency", whole)];
+        let says = [
+            said(word!("serving-rest"), rest),
+            said(word!("metric-latency_seconds"), whole),
+        ];
         Point {
             y_ends: ends,
             ..Point::new(place as f64, rest).says(says.join("\n").trim())
@@ -98,7 +102,7 @@ fn latency_figure(serving: &Serving) -> Figure {
                 word!("head-scenario"),
                 serving.scenarios.iter().map(category).collect(),
             ),
-            Axis::linear("latency (ms)", Extent::FromZero).switchable(),
+            Axis::linear(latency_title(), Extent::FromZero).switchable(),
         )
         .with(vec![
             Series::new(word!("serving-model"), Colour::Series(0), Mark::Bars)
@@ -109,9 +113,17 @@ fn latency_figure(serving: &Serving) -> Figure {
     }
 }
 
+pub(super) fn latency_title() -> String {
+    let (what, unit) = (word!("metric-latency_seconds"), word!("unit-ms"));
+    format!("{what} ({unit})")
+}
+
 fn said(what: &str, milliseconds: Option<f64>) -> String {
     match milliseconds {
-        Some(value) => format!("{what} {} ms", format::significant(value, 3)),
+        Some(value) => {
+            let value = format::significant(value, 3);
+            format!("{what} {value} {}", word!("unit-ms"))
+        }
         None => String::new(),
     }
 }
@@ -146,7 +158,7 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
         Figure::new(
             word!("serving-cost-caption"),
             420,
-            Axis::linear("latency (ms)", Extent::FromZero).switchable(),
+            Axis::linear(latency_title(), Extent::FromZero).switchable(),
             Axis::linear(cost, Extent::FromZero).switchable(),
         )
         .with(series),
@@ -160,7 +172,7 @@ fn cost_point(scenario: &ServedScenario) -> Option<Point> {
         "{}: {}\n{}",
         scenario.label,
         scenario.phrase,
-        said("latency", Some(latency))
+        said(word!("metric-latency_seconds"), Some(latency))
     );
     Some(Point {
         label: scenario.label.clone(),

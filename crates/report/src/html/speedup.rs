@@ -39,7 +39,7 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
 fn explanation(analysis: &Analysis, speed_up: &SpeedUp) -> String {
     let time = analysis
         .metric(&speed_up.metric)
-        .map_or("time", |info| info.label.as_str());
+        .map_or(word!("noun-time"), |info| info.label.as_str());
     let interval = format::percent(analysis.study.confidence);
     match speed_up.kind {
         SpeedUpKind::Count => message!("speed-up-of-counts", time, interval),
@@ -63,15 +63,15 @@ fn count_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Figure {
     if let (Some(low), Some(high)) = (values.first(), values.last()) {
         let mark = Mark::Line(Line::plain(1.5, Dash::Dashed));
         let ends = [Point::new(*low, 1.0), Point::new(*high, high / low)];
-        series.push(Series::new("ideal", Colour::Muted, mark).with(ends));
+        series.push(Series::new(word!("speed-up-ideal"), Colour::Muted, mark).with(ends));
     }
-    let caption = format!(
-        "Speed-up against {}; the dashed line is ideal scaling, whiskers are {} intervals.{}",
-        speed_up.factor,
-        format::percent(analysis.study.confidence),
-        looks.sentence()
+    let caption = message!(
+        "speed-up-counts-figure",
+        factor = speed_up.factor,
+        interval = format::percent(analysis.study.confidence),
+        more = looks.sentence()
     );
-    let y = Axis::logarithmic("speed-up").switchable();
+    let y = Axis::logarithmic(word!("speed-up")).switchable();
     Figure::new(caption, 420, level_axis(&speed_up.factor, &values), y).with(series)
 }
 
@@ -95,39 +95,46 @@ fn device_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Option<Figure> {
         series.push(look.line().with(points));
     }
     let values: Vec<f64> = sweep.levels.iter().map(|l| l.value).collect();
-    let caption = format!(
-        "Speed-up by the accelerator against {}; above 1 the accelerator is faster. Combinations without a result on either side are excluded.{}",
-        sweep.factor,
-        looks.sentence()
+    let caption = message!(
+        "speed-up-devices-figure",
+        factor = sweep.factor,
+        more = looks.sentence()
     );
-    let y = Axis::logarithmic("speed-up").switchable();
+    let y = Axis::logarithmic(word!("speed-up")).switchable();
     Some(Figure::new(caption, 420, level_axis(&sweep.factor, &values), y).with(series))
 }
 
 fn device_name(line: &SpeedUpLine, point: &SpeedUpPoint, pivot: &str) -> String {
     let others = line.levels.iter().filter(|l| l.factor != pivot);
     let mut parts: Vec<&str> = others.map(|l| l.phrase.as_str()).collect();
-    let pair = format!("{} over {}", point.level.phrase, line.baseline.phrase);
+    let pair = message!(
+        "speed-up-over",
+        one = point.level.phrase,
+        other = line.baseline.phrase
+    );
     parts.push(&pair);
     parts.join(" · ")
 }
 
 fn base(line: &SpeedUpLine) -> Point {
     let at = line.baseline.level.parse().unwrap_or(f64::NAN);
-    let said = format!("{} (baseline)", line.baseline.phrase);
+    let said = message!("speed-up-baseline", level = line.baseline.phrase);
     Point::new(at, 1.0).says(said)
 }
 
 fn measured_point(line: &SpeedUpLine, point: &SpeedUpPoint, at: &LevelFacts) -> Option<Point> {
     let speed_up = &point.speed_up;
     let efficiency = point.efficiency.as_ref();
-    let efficiency = efficiency.map(|e| format!(", efficiency {}", format::percent(e.value)));
+    let efficiency =
+        efficiency.map(|e| message!("speed-up-efficiency", percent = format::percent(e.value)));
+    let found = message!(
+        "speed-up-over",
+        one = format!("{} {}", point.level.phrase, format::ratio(speed_up.value)),
+        other = line.baseline.phrase
+    );
     let said = format!(
-        "C{}: {} {} over {}{}\n{}",
+        "C{}: {found}{}\n{}",
         point.scenario,
-        point.level.phrase,
-        format::ratio(speed_up.value),
-        line.baseline.phrase,
         efficiency.unwrap_or_default(),
         line.phrase
     );

@@ -2,7 +2,7 @@
 //! that have no time, and the table of both.
 
 use analyse::{Analysis, CellState, MetricInfo, Sweep, SweepCell, SweepLine, format};
-use messages::message;
+use messages::{message, word};
 
 use super::axis::heading;
 use super::lines::{Look, Looks, level_axis};
@@ -48,14 +48,15 @@ pub(super) fn sweeps(page: &mut Page, analysis: &Analysis) {
             page.table(&caption, &table);
             let without = |c: &SweepCell| MARKS.iter().any(|m| m.state == c.state);
             let result = match sweep.lines.iter().flat_map(|l| &l.cells).any(without) {
-                true => " Running out of memory or time is a result.",
+                true => word!("sweep-result"),
                 false => "",
             };
-            page.note(&format!(
-                "{} in {}; ± is half the {} interval.{result}",
-                capital(&info.label),
-                sweep_unit(analysis, sweep, info).name,
-                format::percent(analysis.study.confidence)
+            page.note(&message!(
+                "sweep-note",
+                what = capital(&info.label),
+                unit = sweep_unit(analysis, sweep, info).name,
+                interval = format::percent(analysis.study.confidence),
+                result
             ));
         }
     }
@@ -80,25 +81,23 @@ fn figure(analysis: &Analysis, sweep: &Sweep, info: &MetricInfo) -> Figure {
         series.extend(drawn.ended(&mut marks_at));
     }
     let cells = || sweep.lines.iter().flat_map(|l| &l.cells);
-    let marks: Vec<&str> = MARKS
+    let marks: Vec<String> = MARKS
         .iter()
         .filter(|m| cells().any(|c| c.state == m.state))
-        .map(|m| m.said)
+        .map(|m| format!("{} {}", m.sign, m.state.words()))
         .collect();
     let marks = match marks.is_empty() {
         true => String::new(),
-        false => format!(
-            " Marks at the bottom are combinations without a time: {}.",
-            marks.join(", ")
-        ),
+        false => message!("sweep-marks", marks = marks.join(", ")),
     };
     let values: Vec<f64> = sweep.levels.iter().map(|l| l.value).collect();
-    let caption = format!(
-        "{} against {}, one line per combination of the other factors; whiskers are {} intervals.{marks}{}",
-        capital(&info.label),
-        sweep.factor,
-        format::percent(analysis.study.confidence),
-        looks.sentence()
+    let caption = message!(
+        "sweep-caption",
+        what = capital(&info.label),
+        factor = sweep.factor,
+        interval = format::percent(analysis.study.confidence),
+        marks,
+        more = looks.sentence()
     );
     let y = Axis::logarithmic(format!("{} ({})", info.label, unit.name)).switchable();
     Figure::new(caption, 460, level_axis(&sweep.factor, &values), y).with(series)
@@ -107,24 +106,24 @@ fn figure(analysis: &Analysis, sweep: &Sweep, info: &MetricInfo) -> Figure {
 struct Mark {
     state: CellState,
     symbol: Symbol,
-    said: &'static str,
+    sign: char,
 }
 
 const MARKS: [Mark; 3] = [
     Mark {
         state: CellState::OutOfMemory,
         symbol: Symbol::Cross,
-        said: "✕ out of memory",
+        sign: '✕',
     },
     Mark {
         state: CellState::TimedOut,
         symbol: Symbol::Triangle,
-        said: "▲ timed out",
+        sign: '▲',
     },
     Mark {
         state: CellState::Failed,
         symbol: Symbol::Diamond,
-        said: "◆ failed",
+        sign: '◆',
     },
 ];
 

@@ -1,35 +1,37 @@
 //! Resource use over time, of one run of each scenario.
 
 use analyse::{Analysis, Timeline, UsePoint};
+use messages::{message, word};
 
 use super::axis::by_environment;
 use super::page::Page;
 use crate::figure::{Axis, Colour, Dash, Extent, Figure, Line, Mark, Point, Series};
+use crate::text::decimal;
 
 /// Lines that are seen at once; a reader switches the others on.
 const SEEN: usize = 8;
 
 /// What is drawn, where any run tells it.
 struct Quantity {
-    title: &'static str,
-    words: &'static str,
+    title: fn() -> &'static str,
+    words: fn() -> &'static str,
     of: fn(&UsePoint) -> Option<f64>,
 }
 
 const QUANTITIES: [Quantity; 3] = [
     Quantity {
-        title: "cores used",
-        words: "Cores used",
+        title: || word!("metric-cores_used"),
+        words: || word!("timeline-cores"),
         of: |point| point.cores_used,
     },
     Quantity {
-        title: "GPU use (%)",
-        words: "Use of the GPUs, their mean,",
+        title: || word!("timeline-gpu-axis"),
+        words: || word!("timeline-gpu"),
         of: |point| point.gpu_percent,
     },
     Quantity {
-        title: "GPU memory use (%)",
-        words: "Use of the GPUs' memory, their mean,",
+        title: || word!("timeline-gpu-memory-axis"),
+        words: || word!("timeline-gpu-memory"),
         of: |point| point.gpu_memory_percent,
     },
 ];
@@ -44,12 +46,13 @@ pub(super) fn over_time(page: &mut Page, analysis: &Analysis) {
             if series.is_empty() {
                 continue;
             }
-            let caption = format!(
-                "{} over time{}, of one run of each scenario. Click names in the legend to switch lines on and off.",
-                quantity.words, group.place
+            let caption = message!(
+                "timeline-caption",
+                what = (quantity.words)(),
+                place = group.place
             );
-            let x = Axis::linear("s since the start of the run", Extent::FromZero);
-            let y = Axis::linear(quantity.title, Extent::FromZero);
+            let x = Axis::linear(word!("timeline-axis"), Extent::FromZero);
+            let y = Axis::linear((quantity.title)(), Extent::FromZero);
             page.figure(&Figure::new(caption, 340, x, y).with(series));
         }
     }
@@ -62,7 +65,12 @@ fn drawn(analysis: &Analysis, line: &Timeline, quantity: &Quantity) -> Option<Se
     let points: Vec<Point> = told
         .filter_map(|point| {
             let (seconds, value) = (round(point.seconds), round((quantity.of)(point)?));
-            Some(Point::new(seconds, value).says(format!("{value} after {seconds} s")))
+            let says = message!(
+                "timeline-says",
+                value = decimal(value),
+                seconds = decimal(seconds)
+            );
+            Some(Point::new(seconds, value).says(says))
         })
         .collect();
     if points.len() < 2 {

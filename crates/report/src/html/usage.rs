@@ -1,7 +1,7 @@
 //! Figures of resource use and phases.
 
 use analyse::lists::unique;
-use analyse::{Analysis, MetricInfo, ScenarioResult, ServedBy, format};
+use analyse::{Analysis, MetricInfo, ScenarioResult, ServedBy, format, phase_words};
 use messages::{message, word};
 use model::run::metric;
 
@@ -126,11 +126,12 @@ fn phases_figure(
         let bar = |(at, scenario): (usize, &&ScenarioResult)| {
             let phase = scenario.phases.iter().find(|p| p.phase == *name);
             let seconds = phase.map(|phase| phase.seconds);
-            let said = seconds.map(|v| format!("{name} {}", format::duration(v)));
+            let said = seconds.map(|v| format!("{} {}", phase_words(name), format::duration(v)));
             Point::new(at as f64, seconds.map(|v| v / unit.scale)).says(said.unwrap_or_default())
         };
         let colour = phase_colour(&names[..=at]);
-        Series::new(*name, colour, Mark::Bars).with(scenarios.iter().enumerate().map(bar))
+        Series::new(phase_words(name), colour, Mark::Bars)
+            .with(scenarios.iter().enumerate().map(bar))
     });
     let caption = message!("phases-caption", place);
     let y = Axis::linear(

@@ -1,23 +1,34 @@
 //! The lines of a bill.
 
-use analyse::{BillFacts, format};
+use analyse::{BillFacts, format, phase_words, unit_words};
+use messages::{date, word};
 use model::money::Unit;
 use model::{Bill, BillLine, LineKind, Money};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use super::{Table, TableCell, Tone};
+use crate::text::decimal;
 
 /// One row a line, the total last.
 pub(crate) fn bill_table(facts: &BillFacts) -> Table {
-    let mut table = Table::new(&["line"], &["counted", "unit price", "amount"]);
+    let mut table = Table::new(
+        &[word!("bill-line")],
+        &[
+            word!("bill-counted"),
+            word!("bill-unit-price"),
+            word!("bill-amount"),
+        ],
+    );
     for line in &facts.example.lines {
         let tone = match line.kind.is_unused_time() {
             true => Tone::Warning,
             false => Tone::Plain,
         };
         table.rows.push(vec![
-            TableCell::new(&line.what).small(what_for(line)).tone(tone),
+            TableCell::new(phase_words(&line.what))
+                .small(what_for(line))
+                .tone(tone),
             TableCell::new(counted(line)),
             TableCell::new(unit_price(line)),
             TableCell::new(format::amount(&line.amount)),
@@ -29,14 +40,13 @@ pub(crate) fn bill_table(facts: &BillFacts) -> Table {
 
 fn total_row(bill: &Bill) -> Vec<TableCell> {
     let amount = format::amount(&bill.total);
+    let name = TableCell::new(word!("bill-total"));
     let (name, total) = match bill.is_lower_bound() {
         true => (
-            TableCell::new("total")
-                .small("a lower bound: lost attempts are capped")
-                .tone(Tone::Warning),
-            format!("at least {amount}"),
+            name.small(word!("bill-capped")).tone(Tone::Warning),
+            format!("{} {amount}", word!("totals-at-least")),
         ),
-        false => (TableCell::new("total"), amount),
+        false => (name, amount),
     };
     let empty = TableCell::default;
     vec![name, empty(), empty(), TableCell::new(total)]
@@ -49,7 +59,9 @@ pub(crate) fn charge_sources(facts: &BillFacts) -> Vec<String> {
         let counted = line.counted.as_ref()?;
         Some(format!(
             "{}: {}, {}.",
-            line.what, counted.source, counted.date
+            line.what,
+            counted.source,
+            date(&counted.date)
         ))
     });
     sources.collect()
@@ -57,8 +69,8 @@ pub(crate) fn charge_sources(facts: &BillFacts) -> Vec<String> {
 
 fn what_for(line: &BillLine) -> &'static str {
     match line.kind {
-        LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "billed, not used",
-        LineKind::Lost | LineKind::LostCapped => "expected value",
+        LineKind::Idle | LineKind::Rounding | LineKind::Minimum => word!("bill-not-used"),
+        LineKind::Lost | LineKind::LostCapped => word!("bill-expected"),
         _ => "",
     }
 }
@@ -75,7 +87,10 @@ fn counted(line: &BillLine) -> String {
         Some(counted) if counted.unit == Unit::Hour => {
             duration(counted.quantity.saturating_mul(HOUR_SECONDS))
         }
-        Some(counted) => format!("{} {}", counted.quantity.normalize(), counted.unit.word()),
+        Some(counted) => {
+            let quantity = decimal(counted.quantity.normalize());
+            format!("{quantity} {}", unit_words(counted.unit))
+        }
         None if line.seconds.is_zero() => String::new(),
         None => duration(line.seconds),
     }
@@ -84,8 +99,8 @@ fn counted(line: &BillLine) -> String {
 fn unit_price(line: &BillLine) -> String {
     let of = |price: &Money, unit: &str| format!("{}/{unit}", format::exact_money(price));
     match (&line.counted, &line.per_hour) {
-        (Some(counted), _) => of(&counted.unit_price, counted.unit.word()),
-        (None, Some(hour)) => of(hour, "h"),
+        (Some(counted), _) => of(&counted.unit_price, unit_words(counted.unit)),
+        (None, Some(hour)) => of(hour, word!("per-h")),
         (None, None) => String::new(),
     }
 }

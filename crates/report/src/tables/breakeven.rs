@@ -1,7 +1,7 @@
 //! Break-even points.
 
 use analyse::{Basis, BuyOrRent, Buying, CostVerdict, Estimate, ExpensiveMachine, format};
-
+use messages::word;
 use model::Money;
 
 use super::{Table, TableCell, Tone};
@@ -12,13 +12,13 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
         return None;
     }
     let mut table = Table::new(
-        &["of", "bought", "rented"],
+        &[word!("even-of"), word!("even-bought"), word!("even-rented")],
         &[
-            "a month",
-            "electricity per hour",
-            "rent per hour",
-            "time on the rented one",
-            "cheaper from (hours per month)",
+            word!("even-a-month"),
+            word!("even-electricity"),
+            word!("even-rent"),
+            word!("even-time-on-rented"),
+            word!("even-from-hours"),
         ],
     );
     for one in buying {
@@ -26,11 +26,17 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
             (Some(hours), Buying::Pays) => {
                 TableCell::new(format::whole(hours.value)).interval(hours, format::whole)
             }
-            (_, Buying::Inconclusive) => TableCell::new("inconclusive").tone(Tone::Ended),
-            (Some(hours), _) => TableCell::new("not within a month")
+            (_, Buying::Inconclusive) => {
+                TableCell::new(word!("verdict-inconclusive")).tone(Tone::Ended)
+            }
+            (Some(hours), _) => TableCell::new(word!("even-not-within"))
                 .tone(Tone::Ended)
-                .small(format!("{} h", format::whole(hours.value))),
-            (None, _) => TableCell::new("never").tone(Tone::Ended),
+                .small(format!(
+                    "{} {}",
+                    format::whole(hours.value),
+                    word!("unit-h")
+                )),
+            (None, _) => TableCell::new(word!("even-never")).tone(Tone::Ended),
         };
         table.rows.push(vec![
             TableCell::new(of(&one.phrase, one.own)),
@@ -52,15 +58,19 @@ pub(crate) fn more_expensive_table(more_expensive: &[ExpensiveMachine]) -> Optio
         return None;
     }
     let mut table = Table::new(
-        &["of", "more expensive", "against"],
         &[
-            "price per hour",
-            "break-even speed-up",
-            "measured speed-up",
-            "its cost",
+            word!("even-of"),
+            word!("even-verdict-dearer"),
+            word!("head-against"),
+        ],
+        &[
+            word!("even-price"),
+            word!("even-speed-up"),
+            word!("even-measured"),
+            word!("even-its-cost"),
         ],
     );
-    table.text("verdict");
+    table.text(word!("head-verdict"));
     for one in more_expensive {
         let even = TableCell::new(format::ratio(one.break_even));
         // Said the way people compare: what of the cheap machine's cost is paid.
@@ -78,7 +88,7 @@ pub(crate) fn more_expensive_table(more_expensive: &[ExpensiveMachine]) -> Optio
             TableCell::new(format::ratio(one.hour_ratio)),
             match one.basis {
                 Basis::Hours => even,
-                Basis::Runs => even.small("from the billed cost"),
+                Basis::Runs => even.small(word!("even-from-bills")),
             },
             ratio(&one.speed_up),
             cost,
@@ -90,9 +100,9 @@ pub(crate) fn more_expensive_table(more_expensive: &[ExpensiveMachine]) -> Optio
 
 pub(crate) fn verdict(verdict: CostVerdict) -> &'static str {
     match verdict {
-        CostVerdict::Cheaper => "cheaper",
-        CostVerdict::MoreExpensive => "more expensive",
-        CostVerdict::Inconclusive => "inconclusive",
+        CostVerdict::Cheaper => word!("even-verdict-cheaper"),
+        CostVerdict::MoreExpensive => word!("even-verdict-dearer"),
+        CostVerdict::Inconclusive => word!("verdict-inconclusive"),
     }
 }
 

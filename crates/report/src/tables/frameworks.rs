@@ -4,6 +4,7 @@ use analyse::format;
 use analyse::{
     Analysis, CheckState, FrameworkCheck, FrameworkResult, Frameworks, MetricInfo, metric_value,
 };
+use messages::{date, message, word};
 use model::run::metric;
 
 use super::{Table, TableCell, Tone};
@@ -11,8 +12,14 @@ use super::{Table, TableCell, Tone};
 /// Who trained, and whether it was shown to compute the same.
 pub(crate) fn checks_table(frameworks: &Frameworks) -> Table {
     let mut table = Table::new(
-        &["framework", "version", "network", "verified", "on"],
-        &["first loss differs by", "after the steps"],
+        &[
+            word!("head-framework"),
+            word!("check-version"),
+            word!("check-network"),
+            word!("check-verified"),
+            word!("check-when"),
+        ],
+        &[word!("check-first-loss"), word!("check-after")],
     );
     for framework in &frameworks.frameworks {
         let versions = match framework.versions.is_empty() {
@@ -38,27 +45,27 @@ fn check_cells(check: &FrameworkCheck) -> Vec<TableCell> {
     let mut cells = vec![TableCell::or_none(check.network.as_ref())];
     let verified = check.verified.as_ref();
     cells.push(match check.state {
-        CheckState::Reference => TableCell::new("the reference"),
-        CheckState::Agrees => TableCell::new("yes"),
+        CheckState::Reference => TableCell::new(word!("check-reference")),
+        CheckState::Agrees => TableCell::new(word!("check-yes")),
         CheckState::NotVerified if check.unchecked < check.runs => {
-            let part = format!("not for {} of {} runs", check.unchecked, check.runs);
-            TableCell::new(part).tone(Tone::Warning)
+            let (unchecked, runs) = (check.unchecked, check.runs);
+            TableCell::new(message!("check-not-all", unchecked, runs)).tone(Tone::Warning)
         }
-        CheckState::NotVerified => TableCell::new("no").tone(Tone::Warning),
+        CheckState::NotVerified => TableCell::new(word!("check-no")).tone(Tone::Warning),
         CheckState::Differs => {
             let layer = verified
                 .and_then(|v| v.differs_at.as_deref())
                 .unwrap_or("?");
-            TableCell::new(format!("differs from layer {layer} on")).tone(Tone::Warning)
+            TableCell::new(message!("check-differs", layer)).tone(Tone::Warning)
         }
     });
     let Some(verified) = verified else {
         cells.resize(5, TableCell::none());
         return cells;
     };
-    let after = format::counted(verified.steps as usize, "step", "steps");
+    let after = message!("check-steps", steps = verified.steps);
     cells.extend([
-        TableCell::new(verified.when.strftime("%Y-%m-%d").to_string()),
+        TableCell::new(date(&verified.when.strftime("%Y-%m-%d").to_string())),
         TableCell::new(format::difference(verified.first_loss_difference)),
         TableCell::new(format::difference(verified.last_loss_difference)).small(after),
     ]);
@@ -75,8 +82,8 @@ pub(crate) fn comparison_table(analysis: &Analysis, frameworks: &Frameworks) -> 
     if columns.is_empty() {
         return None;
     }
-    let headers: Vec<&str> = columns.iter().map(|column| column.header).collect();
-    let mut table = Table::new(&["framework"], &headers);
+    let headers: Vec<&str> = columns.iter().map(|column| (column.header)()).collect();
+    let mut table = Table::new(&[word!("head-framework")], &headers);
     for framework in &frameworks.frameworks {
         let mut row = vec![TableCell::new(&framework.name)];
         for column in &columns {
@@ -95,13 +102,13 @@ pub(crate) fn comparison_table(analysis: &Analysis, frameworks: &Frameworks) -> 
 
 #[derive(Clone, Copy)]
 struct Column {
-    header: &'static str,
+    header: fn() -> &'static str,
     /// `None` for what is before training, which is no metric.
     metric: Option<&'static str>,
     unit: &'static str,
 }
 
-const fn column(header: &'static str, metric: &'static str, unit: &'static str) -> Column {
+const fn column(header: fn() -> &'static str, metric: &'static str, unit: &'static str) -> Column {
     Column {
         header,
         metric: Some(metric),
@@ -110,17 +117,33 @@ const fn column(header: &'static str, metric: &'static str, unit: &'static str) 
 }
 
 const COLUMNS: [Column; 7] = [
-    column("time per epoch", metric::EPOCH_SECONDS, "s"),
-    column("images/s", metric::IMAGES_PER_SECOND, ""),
-    column("accuracy", metric::ACCURACY, "%"),
-    column("peak memory", metric::PEAK_MEMORY_BYTES, "B"),
+    column(|| word!("metric-epoch_seconds"), metric::EPOCH_SECONDS, "s"),
+    column(
+        || word!("header-images_per_second"),
+        metric::IMAGES_PER_SECOND,
+        "",
+    ),
+    column(|| word!("metric-accuracy_percent"), metric::ACCURACY, "%"),
+    column(
+        || word!("metric-peak_memory_bytes"),
+        metric::PEAK_MEMORY_BYTES,
+        "B",
+    ),
     Column {
-        header: "before training",
+        header: || word!("frameworks-before"),
         metric: None,
         unit: "s",
     },
-    column("first step", metric::FIRST_STEP_SECONDS, "s"),
-    column("later steps", metric::STEP_SECONDS, "s"),
+    column(
+        || word!("frameworks-first-step"),
+        metric::FIRST_STEP_SECONDS,
+        "s",
+    ),
+    column(
+        || word!("frameworks-later-steps"),
+        metric::STEP_SECONDS,
+        "s",
+    ),
 ];
 
 impl Column {
@@ -150,7 +173,7 @@ impl Column {
             Some(best) if best > 0.0 && value > best => {
                 format!("{}×", format::significant(value / best, 3))
             }
-            Some(_) => "the shortest".to_owned(),
+            Some(_) => word!("frameworks-shortest").to_owned(),
             None => String::new(),
         }
     }
@@ -163,20 +186,12 @@ pub(crate) fn shared_sentence(frameworks: &Frameworks) -> String {
         combinations_in_all,
         ..
     } = frameworks;
-    let in_all = format::counted(*combinations_in_all, "combination", "combinations");
-    let before = "Before training is startup and start: loading the framework, building and compiling the network.";
-    match (frameworks.frameworks.len(), *combinations) {
-        (1, done) => format!(
-            "Means over {} of levels, geometric except for the accuracy. {before}",
-            format::counted(done, "combination", "combinations")
-        ),
-        (_, 0) => "No combination of the other factors was completed by all frameworks, so there are no means to compare.".to_owned(),
-        (_, shared) if shared == *combinations_in_all => format!(
-            "Means over all {in_all} of the other factors, geometric except for the accuracy. {before}"
-        ),
-        (_, shared) => format!(
-            "Means over the {} of {in_all} of the other factors that all frameworks completed, geometric except for the accuracy: a framework must not look fast because it skipped slow combinations. {before}",
-            format::count(shared)
-        ),
+    let (done, all) = (*combinations, *combinations_in_all);
+    let before = word!("frameworks-before-note");
+    match frameworks.frameworks.len() {
+        1 => message!("frameworks-means-own", done, before),
+        _ if done == 0 => word!("frameworks-means-none").to_owned(),
+        _ if done == all => message!("frameworks-means-all", all, before),
+        _ => message!("frameworks-means-some", done, all, before),
     }
 }

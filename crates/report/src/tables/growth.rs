@@ -1,6 +1,7 @@
 //! Laws of growth: a row a combination of the other factors.
 
-use analyse::{Analysis, GrowthLaw, GrowthLine, GrowthResult, format, law_name};
+use analyse::{Analysis, GrowthLaw, GrowthLine, GrowthResult, format, law_name, refusal_of_law};
+use messages::{message, word};
 
 use super::{Table, TableCell, Tone, currency_symbol};
 
@@ -9,12 +10,12 @@ pub(crate) fn growth_table(analysis: &Analysis, growth: &GrowthResult) -> Table 
     for other in growth.lines.first().map_or(&[][..], |l| &l.levels) {
         table.text(&other.factor);
     }
-    table.text("law");
-    table.text("parameters");
-    table.number("predicted beyond");
+    table.text(word!("growth-law"));
+    table.text(word!("growth-parameters"));
+    table.number(word!("growth-beyond"));
     let priced = growth.lines.iter().any(|line| line.cheapest.is_some());
     if priced {
-        table.number("cheapest");
+        table.number(word!("goal-cheapest"));
     }
     let symbol = currency_symbol(analysis);
     for line in &growth.lines {
@@ -39,7 +40,9 @@ fn stated(growth: &GrowthResult, law: &GrowthLaw) -> Vec<TableCell> {
         let ends = estimate.interval;
         let ends = ends.map(|i| format!(" {}", format::interval(i.low, i.high, write)));
         let value = write(estimate.value);
-        format!("{} {value}{}", parameter.name, ends.unwrap_or_default())
+        let name = parameter.name.replace(' ', "-");
+        let name = messages::named("law-parameter", &name).unwrap_or(parameter.name);
+        format!("{name} {value}{}", ends.unwrap_or_default())
     });
     let parameters: Vec<String> = parameters.collect();
     let furthest = law.furthest().map(|predicted| {
@@ -60,9 +63,9 @@ fn stated(growth: &GrowthResult, law: &GrowthLaw) -> Vec<TableCell> {
 }
 
 fn refused(line: &GrowthLine) -> Vec<TableCell> {
-    let reason = line.refusal.as_ref().map(ToString::to_string);
+    let reason = line.refusal.as_ref().map(refusal_of_law);
     vec![
-        TableCell::new("none").tone(Tone::Absent),
+        TableCell::new(word!("growth-no-law-here")).tone(Tone::Absent),
         TableCell::new(reason.unwrap_or_default()),
         TableCell::none(),
     ]
@@ -74,7 +77,7 @@ fn cheapest(line: &GrowthLine, symbol: &str) -> TableCell {
         .map_or_else(TableCell::none, |cheapest| {
             let sure = format::percent(cheapest.stability());
             let value = format::significant(cheapest.per_run.value, 3);
-            let small = format!("{symbol} {value}, {sure} sure");
-            TableCell::new(&cheapest.level.phrase).small(small)
+            let money = message!("money", symbol, amount = value);
+            TableCell::new(&cheapest.level.phrase).small(message!("growth-sure", money, sure))
         })
 }

@@ -16,7 +16,7 @@ pub(crate) use breakeven::{buying_table, more_expensive_table, of, verdict};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use growth::growth_table;
 pub(crate) use money::{provisioning_table, target_table, unused_table, work_table};
-pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
+pub(crate) use profile::{kind_words, kinds_of, kinds_table, operators_table, profiled};
 pub(crate) use serving::{answers_table, break_even_table, currency_symbol, money};
 pub(crate) use speedup::{pivot, speed_up_table};
 pub(crate) use stopping::stopping_table;

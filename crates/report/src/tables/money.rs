@@ -2,7 +2,9 @@
 
 use analyse::{
     Analysis, CostResult, Estimate, Fit, Provisioning, Target, TargetResult, Unused, format,
+    phase_words, refusal_of_forecast,
 };
+use messages::{message, word};
 use model::Money;
 use rust_decimal::Decimal;
 
@@ -11,9 +13,13 @@ use super::{Table, TableCell, Tone, currency_symbol};
 /// What a run costs and what its parts do; `None` if no run tells of parts.
 pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     let parts: [Part; 3] = [
-        ("per epoch", |cost| cost.per_epoch),
-        ("per 1000 images", |cost| cost.per_thousand_images),
-        ("per 1000 steps", |cost| cost.per_thousand_steps),
+        (word!("money-per-epoch"), |cost| cost.per_epoch),
+        (word!("header-cost_per_thousand_images"), |cost| {
+            cost.per_thousand_images
+        }),
+        (word!("header-cost_per_thousand_steps"), |cost| {
+            cost.per_thousand_steps
+        }),
     ];
     let priced = || {
         let scenarios = analysis.scenarios.iter();
@@ -24,7 +30,7 @@ pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     if parts.is_empty() {
         return None;
     }
-    let mut table = Table::new(&["scenario"], &["per run"]);
+    let mut table = Table::new(&[word!("head-scenario")], &[word!("money-per-run")]);
     parts.iter().for_each(|(header, _)| table.number(header));
     let symbol = currency_symbol(analysis);
     for (scenario, cost) in priced() {
@@ -44,19 +50,23 @@ type Part = (&'static str, fn(&CostResult) -> Option<Money>);
 /// What each scenario takes to get to the accuracy that the study asks for.
 pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
     let mut table = Table::new(
-        &["scenario"],
+        &[word!("head-scenario")],
         &[
-            "runs that reach it",
-            "time",
-            "median time of all runs",
-            "cost",
-            "final accuracy",
-            "predicted",
+            word!("target-runs"),
+            word!("head-time"),
+            word!("target-median-time"),
+            word!("head-cost"),
+            word!("target-accuracy"),
+            word!("target-forecast"),
         ],
     );
     let symbol = currency_symbol(analysis);
     for result in &target.scenarios {
-        let reached = format!("{} of {}", result.reached, result.runs);
+        let reached = message!(
+            "target-reached",
+            reached = result.reached,
+            runs = result.runs
+        );
         let reached = match result.reached {
             0 => TableCell::new(reached).tone(Tone::Ended),
             _ => TableCell::new(reached),
@@ -81,9 +91,10 @@ pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
 }
 
 fn median_cell(result: &TargetResult) -> TableCell {
-    let open = |end: Option<f64>| end.map_or_else(|| "open".to_owned(), format::duration);
+    let open =
+        |end: Option<f64>| end.map_or_else(|| word!("target-open").to_owned(), format::duration);
     result.median.map_or_else(TableCell::none, |median| {
-        let ends = format!("[{}, {}]", open(median.low), open(median.high));
+        let ends = message!("interval", low = open(median.low), high = open(median.high));
         let known = median.low.is_some() || median.high.is_some();
         let ends = if known { ends } else { String::new() };
         TableCell::new(format::duration(median.seconds)).small(ends)
@@ -93,22 +104,22 @@ fn median_cell(result: &TargetResult) -> TableCell {
 /// Epochs and time to the target by continued learning curves, or why there is none.
 fn predicted_cell(result: &TargetResult) -> TableCell {
     let Some(predicted) = &result.predicted else {
-        let why = result.not_predicted.map(|why| why.to_string());
+        let why = result.not_predicted.map(refusal_of_forecast);
         return match why {
-            Some(why) => TableCell::new("none").tone(Tone::Absent).small(why),
+            Some(why) => TableCell::new(word!("target-no-forecast"))
+                .tone(Tone::Absent)
+                .small(why),
             None => TableCell::none(),
         };
     };
     let latest = predicted.latest.as_ref();
-    let latest = latest.map_or_else(|| "open".to_owned(), |l| l.epoch.to_string());
-    let ends = format!("epochs [{}, {latest}]", predicted.earliest.epoch);
+    let latest = latest.map_or_else(|| word!("target-open").to_owned(), |l| l.epoch.to_string());
+    let earliest = predicted.earliest.epoch;
+    let ends = message!("interval", low = earliest, high = latest);
     let typical = &predicted.typical;
-    let text = format!(
-        "{}, {} epochs",
-        format::duration(typical.seconds),
-        typical.epoch
-    );
-    TableCell::new(text).small(ends)
+    let time = format::duration(typical.seconds);
+    TableCell::new(message!("target-after", time, epochs = typical.epoch))
+        .small(message!("target-epochs", ends))
 }
 
 /// A row an environment; columns without an amount are left out. `None` if nothing is to be said.
@@ -120,12 +131,12 @@ pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
     if columns.is_empty() {
         return None;
     }
-    let mut table = Table::new(&["environment"], &["paid"]);
+    let mut table = Table::new(&[word!("head-environment")], &[word!("money-paid")]);
     for column in &columns {
-        table.number(column.header);
+        table.number((column.header)());
     }
     for one in unused {
-        let runs = format::counted(one.runs, "run", "runs");
+        let runs = message!("counted-runs", runs = one.runs);
         let mut row = vec![
             TableCell::new(&one.environment).small(runs),
             TableCell::new(format::money(&one.paid)),
@@ -137,7 +148,7 @@ pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
 }
 
 struct UnusedColumn {
-    header: &'static str,
+    header: fn() -> &'static str,
     amount: fn(&Unused) -> Decimal,
     small: fn(&Unused) -> String,
 }
@@ -153,7 +164,7 @@ impl UnusedColumn {
     }
 }
 
-const fn column(header: &'static str, amount: fn(&Unused) -> Decimal) -> UnusedColumn {
+const fn column(header: fn() -> &'static str, amount: fn(&Unused) -> Decimal) -> UnusedColumn {
     UnusedColumn {
         header,
         amount,
@@ -162,24 +173,28 @@ const fn column(header: &'static str, amount: fn(&Unused) -> Decimal) -> UnusedC
 }
 
 const UNUSED: [UnusedColumn; 8] = [
-    column("idle between runs", |one| one.idle.amount),
-    column("rounding up", |one| one.rounding.amount),
-    column("minimum", |one| one.minimum.amount),
-    column("no result", |one| one.no_result.amount),
-    column("re-run", |one| one.done_again.amount),
+    column(|| word!("money-idle"), |one| one.idle.amount),
+    column(|| word!("money-rounding"), |one| one.rounding.amount),
+    column(|| word!("money-minimum"), |one| one.minimum.amount),
+    column(|| word!("money-no-result"), |one| one.no_result.amount),
+    column(|| word!("money-re-run"), |one| one.done_again.amount),
     UnusedColumn {
         small: |one| format::percent(one.unused_share),
-        ..column("wasted in total", |one| one.unused.amount)
+        ..column(|| word!("money-wasted"), |one| one.unused.amount)
     },
     UnusedColumn {
         small: phases,
-        ..column("overhead", |one| {
-            one.not_work.iter().map(|phase| phase.cost.amount).sum()
-        })
+        ..column(
+            || word!("money-overhead"),
+            |one| one.not_work.iter().map(|phase| phase.cost.amount).sum(),
+        )
     },
     UnusedColumn {
         small: |one| format::percent(one.expected_lost_share),
-        ..column("expected to be lost", |one| one.expected_lost.amount)
+        ..column(
+            || word!("money-expected-lost"),
+            |one| one.expected_lost.amount,
+        )
     },
 ];
 
@@ -187,7 +202,13 @@ fn phases(one: &Unused) -> String {
     const LEAST: f64 = 0.005;
     let phases = one.not_work.iter().filter(|phase| phase.share >= LEAST);
     let named: Vec<String> = phases
-        .map(|phase| format!("{} {}", phase.phase, format::percent(phase.share)))
+        .map(|phase| {
+            format!(
+                "{} {}",
+                phase_words(&phase.phase),
+                format::percent(phase.share)
+            )
+        })
         .collect();
     named.join(", ")
 }
@@ -198,15 +219,18 @@ pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
         return None;
     }
     let has_gpu = found.iter().any(|one| one.gpu_percent.is_some());
-    let mut table = Table::new(&["environment"], &["CPU", "memory"]);
+    let mut table = Table::new(
+        &[word!("head-environment")],
+        &[word!("header-cpu_percent"), word!("head-memory")],
+    );
     if has_gpu {
-        table.number("GPU");
-        table.number("its memory");
+        table.number(word!("header-gpu_percent"));
+        table.number(word!("money-gpu-memory"));
     }
-    table.text("verdict");
+    table.text(word!("head-verdict"));
     let percent = |value: f64| TableCell::new(format!("{} %", format::whole(value)));
     for one in found {
-        let runs = format::counted(one.runs, "run", "runs");
+        let runs = message!("counted-runs", runs = one.runs);
         let mut row = vec![
             TableCell::new(&one.environment).small(runs),
             percent(one.cpu_percent),
@@ -224,11 +248,11 @@ pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
 
 fn fit_words(one: &Provisioning) -> &'static str {
     match one.verdict {
-        Fit::Fits => "fits",
-        Fit::TooLarge => "a smaller machine would be enough",
-        Fit::TooSmall if one.out_of_memory > 0 => "too small: other runs ran out of memory",
-        Fit::TooSmall => "nearly too small",
-        Fit::StarvedGpu => "GPU waits for the CPU: use more cores",
+        Fit::Fits => word!("fit-fits"),
+        Fit::TooLarge => word!("fit-too-large"),
+        Fit::TooSmall if one.out_of_memory > 0 => word!("fit-others-too-large"),
+        Fit::TooSmall => word!("fit-too-small"),
+        Fit::StarvedGpu => word!("fit-starved-gpu"),
     }
 }
 
@@ -237,7 +261,7 @@ fn amount(estimate: Option<&Estimate>, symbol: &str) -> TableCell {
         return TableCell::none();
     };
     let quantity = format::quantity(estimate, 1.0);
-    let cell = TableCell::new(format!("{symbol} {}", quantity.value));
+    let cell = TableCell::new(message!("money", symbol, amount = quantity.value));
     match quantity.half_width.as_str() {
         "" => cell,
         half => cell.small(format!("± {half}")),

@@ -1,6 +1,7 @@
 //! Time by kind of operator, and the operators that took most of it.
 
 use analyse::{Analysis, OPERATOR_KINDS, ProfileResult, ScenarioResult, format};
+use messages::word;
 
 use super::{Table, TableCell};
 
@@ -21,17 +22,21 @@ pub(crate) fn kinds_of(profiled: &[(&ScenarioResult, &ProfileResult)]) -> Vec<&'
     OPERATOR_KINDS.into_iter().filter(|k| occurs(k)).collect()
 }
 
+pub(crate) fn kind_words(kind: &str) -> &str {
+    messages::named("operator-kind", kind).unwrap_or(kind)
+}
+
 pub(crate) fn kinds_table(analysis: &Analysis) -> Option<Table> {
     let profiled = profiled(analysis);
     let kinds = kinds_of(&profiled);
     if kinds.is_empty() {
         return None;
     }
-    let mut table = Table::new(&["scenario", "levels"], &[]);
+    let mut table = Table::new(&[word!("head-scenario"), word!("head-levels")], &[]);
     for kind in &kinds {
-        table.number(&kind.replace('-', " "));
+        table.number(kind_words(kind));
     }
-    table.number("profiled time");
+    table.number(word!("profile-time"));
     for (scenario, profile) in profiled {
         let mut row = vec![
             TableCell::new(&scenario.label),
@@ -48,11 +53,18 @@ pub(crate) fn kinds_table(analysis: &Analysis) -> Option<Table> {
 }
 
 pub(crate) fn operators_table(profile: &ProfileResult) -> Table {
-    let mut table = Table::new(&["operator", "kind"], &["calls", "time", "share"]);
+    let mut table = Table::new(
+        &[word!("profile-operator"), word!("profile-kind")],
+        &[
+            word!("profile-calls"),
+            word!("head-time"),
+            word!("profile-share"),
+        ],
+    );
     for operator in &profile.operators {
         table.rows.push(vec![
             TableCell::new(&operator.name),
-            TableCell::new(operator.kind.replace('-', " ")),
+            TableCell::new(kind_words(&operator.kind)),
             TableCell::new(match operator.calls.fract() == 0.0 {
                 true => format::count(operator.calls as usize),
                 false => format::significant(operator.calls, 3),

@@ -1,7 +1,7 @@
 //! Serving: latency, cost, and break-even rates.
 
 use analyse::{Analysis, Estimate, ServedBy, ServedScenario, Serving, format};
-
+use messages::{message, word};
 use model::Money;
 use rust_decimal::Decimal;
 
@@ -10,16 +10,20 @@ use super::{Table, TableCell, of};
 /// A row a scenario.
 pub(crate) fn answers_table(analysis: &Analysis, serving: &Serving) -> Table {
     let mut table = Table::new(
-        &["scenario", "where", "load"],
         &[
-            "requests",
-            "of them cold",
-            "latency",
-            "p99",
-            "prediction",
-            "its share",
-            "set-up",
-            "per million responses",
+            word!("head-scenario"),
+            word!("serving-where"),
+            word!("serving-load"),
+        ],
+        &[
+            word!("metric-requests"),
+            word!("serving-cold"),
+            word!("metric-latency_seconds"),
+            word!("header-latency_p99_seconds"),
+            word!("header-prediction_seconds"),
+            word!("serving-its-share"),
+            word!("header-setup_seconds"),
+            word!("header-cost_per_inference"),
         ],
     );
     for served in &serving.scenarios {
@@ -33,7 +37,7 @@ fn row(served: &ServedScenario, code: &str) -> Vec<TableCell> {
     let seconds = |estimate: &Option<Estimate>| TableCell::seconds(estimate.as_ref());
     let requests = TableCell::new(count(served.requests)).small(match served.failed {
         0 => String::new(),
-        failed => format!("{} failed", count(failed)),
+        failed => message!("serving-failed", failed),
     });
     let share = served.prediction_percent.as_ref();
     let million = served.cost_per_inference.as_ref().map(|each| {
@@ -57,8 +61,11 @@ fn row(served: &ServedScenario, code: &str) -> Vec<TableCell> {
 
 fn place(served: &ServedScenario) -> String {
     match served.place {
-        ServedBy::OnDemand { memory_mb } => format!("serverless, {memory_mb} MB"),
-        ServedBy::AlwaysOn => "always on".to_owned(),
+        ServedBy::OnDemand { memory_mb } => {
+            let (on_demand, unit) = (word!("serving-on-demand"), word!("unit-MB"));
+            format!("{on_demand}, {memory_mb} {unit}")
+        }
+        ServedBy::AlwaysOn => word!("serving-always-on").to_owned(),
     }
 }
 
@@ -68,18 +75,19 @@ pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
         return None;
     }
     let mut table = Table::new(
-        &["of", "on demand", "always on"],
         &[
-            "cheaper from (requests per day)",
-            "capacity of one machine (per day)",
+            word!("even-of"),
+            word!("serving-by-request"),
+            word!("serving-always-on"),
         ],
+        &[word!("serving-from-requests"), word!("serving-capacity")],
     );
     let number = |value: f64| format::count(value.round() as usize);
     for even in &serving.break_evens {
         let rate = &even.requests_per_day;
         let from = match even.within_capacity {
             true => TableCell::new(number(rate.value)).interval(rate, number),
-            false => TableCell::new("never"),
+            false => TableCell::new(word!("even-never")),
         };
         table.rows.push(vec![
             TableCell::new(of(&even.phrase, even.on_demand)),
@@ -87,7 +95,7 @@ pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
             TableCell::new(&even.always_on_environment),
             from,
             TableCell::new(number(even.capacity_per_day)).small(match even.one_by_one {
-                true => "one by one",
+                true => word!("serving-one-by-one"),
                 false => "",
             }),
         ]);

@@ -6,6 +6,7 @@ use analyse::lists::{entry, push_new, unique};
 use analyse::{
     Analysis, LevelFacts, SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, Sweep, format,
 };
+use messages::{message, word};
 
 use super::{Table, TableCell, Tone};
 
@@ -68,7 +69,7 @@ fn devices(analysis: &Analysis, speed_up: &SpeedUp) -> Table {
         table.number(&match (&columns.factor, place) {
             (Some(factor), 0) => format!("{factor} {level}"),
             (Some(_), _) => level.clone(),
-            (None, _) => "speed-up".to_owned(),
+            (None, _) => word!("speed-up").to_owned(),
         });
     }
     let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
@@ -80,7 +81,11 @@ fn devices(analysis: &Analysis, speed_up: &SpeedUp) -> Table {
             let place = *places.entry(key.clone()).or_insert_with(|| {
                 let mut row: Vec<TableCell> = key.iter().map(|k| TableCell::new(*k)).collect();
                 if let Some(last) = row.last_mut() {
-                    last.text = format!("{} over {}", point.level.level, line.baseline.level);
+                    last.text = message!(
+                        "speed-up-over",
+                        one = point.level.level,
+                        other = line.baseline.level
+                    );
                 }
                 row.resize(key.len() + columns.levels.len(), TableCell::none());
                 table.rows.push(row);

@@ -2,6 +2,7 @@
 
 use analyse::format::{self, Unit};
 use analyse::{Analysis, CellState, MetricInfo, ScenarioResult, Sweep, SweepCell};
+use messages::message;
 
 use super::{Table, TableCell, Tone};
 use crate::view::{typical, unit_of};
@@ -56,7 +57,7 @@ fn sweep_cell(analysis: &Analysis, cell: &SweepCell, info: &MetricInfo, unit: Un
         (state @ (CellState::OutOfMemory | CellState::TimedOut), _, _) => {
             TableCell::new(state.words()).tone(Tone::Ended)
         }
-        (CellState::Failed, _, _) => TableCell::new("failed").tone(Tone::Warning),
+        (CellState::Failed, _, _) => TableCell::new(CellState::Failed.words()).tone(Tone::Warning),
         (state, _, _) => TableCell::new(state.words()).tone(Tone::Absent),
     }
 }
@@ -71,5 +72,10 @@ fn not_ok(scenario: &ScenarioResult) -> Option<String> {
         (runs.failed, CellState::Failed),
     ];
     let (count, state) = states.into_iter().find(|(count, _)| *count > 0)?;
-    Some(format!("{count} of {total} {}", state.words()))
+    Some(message!(
+        "sweep-not-ok",
+        count,
+        total,
+        state = state.words()
+    ))
 }

@@ -2,13 +2,9 @@
 
 use analyse::{Analysis, format};
 use messages::message;
-use model::Status;
 
 use super::{Screen, Style};
-
-fn status_words(status: Status) -> &'static str {
-    messages::named("status", status.word()).unwrap_or(status.word())
-}
+use crate::view::status_words;
 
 /// The report has them all.
 const MOST_OUTCOMES: usize = 6;

@@ -21,16 +21,16 @@ const tickText = (value) => {
     const raised = [...String(+power)].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("");
     return (+digits === 1 ? "" : +digits + "×") + "10" + raised;
   }
-  return rounded.toLocaleString("en", { maximumFractionDigits: 12, useGrouping: size >= 1e4 }).replace("-", "−");
+  return rounded.toLocaleString("⟦language⟧", { maximumFractionDigits: 12, useGrouping: size >= 1e4 }).replace("-", "−");
 };
 
 // With as many decimals as the others have where steps between them are equal.
 const tickTexts = (ticks, log) => {
   const texts = ticks.map(tickText);
   if (log || texts.some((text) => text.includes("×"))) return texts;
-  const decimals = (text) => (text.split(".")[1] || "").length;
+  const decimals = (text) => (text.split("⟦decimal⟧")[1] || "").length;
   const most = Math.max(0, ...texts.map(decimals));
-  return texts.map((text) => (text === "0" || decimals(text) === most ? text : (text.includes(".") ? text : text + ".") + "0".repeat(most - decimals(text))));
+  return texts.map((text) => (text === "0" || decimals(text) === most ? text : (text.includes("⟦decimal⟧") ? text : text + "⟦decimal⟧") + "0".repeat(most - decimals(text))));
 };
 
 const linearTicks = ([low, high], most, whole) => {

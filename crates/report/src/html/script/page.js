@@ -11,12 +11,12 @@ const tools = (plot, middle) => {
     button.setAttribute("aria-label", about);
     bar.append(button);
   };
-  add("+", "Zoom in (or drag over a part)", () => middle(1 / 1.5));
-  add("−", "Zoom out", () => middle(1.5));
-  add("⟲", "Show all (or double click)", () => plot.reset());
-  add("SVG", "Save the figure as SVG", () => saveSvg(plot));
-  add("PNG", "Save the figure as PNG", () => savePng(plot));
-  add("CSV", "Save the numbers of the figure as CSV", () => saveCsv(plot));
+  add("+", "⟦zoom-in⟧", () => middle(1 / 1.5));
+  add("−", "⟦zoom-out⟧", () => middle(1.5));
+  add("⟲", "⟦show-all⟧", () => plot.reset());
+  add("SVG", "⟦figure-svg⟧", () => saveSvg(plot));
+  add("PNG", "⟦figure-png⟧", () => savePng(plot));
+  add("CSV", "⟦figure-csv⟧", () => saveCsv(plot));
   plot.place.append(bar);
 };
 
@@ -72,7 +72,7 @@ for (const legend of document.querySelectorAll(".legend")) {
   };
   const isOn = (button) => button.getAttribute("aria-pressed") === "true";
   for (const button of buttons) {
-    button.title = "Show or hide; a double click shows it alone";
+    button.title = "⟦toggle⟧";
     button.addEventListener("click", () => set(button, !isOn(button)));
     const pick = (on) => plotsOf(legend).forEach((plot) => plot.pick(button.dataset.group, on));
     for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => pick(true));

@@ -203,7 +203,7 @@ const keys = (plot, tip, middle) => {
   };
   plot.place.tabIndex = 0;
   plot.place.setAttribute("role", "group");
-  plot.place.setAttribute("aria-label", "Figure. Arrow keys go from point to point, + and − zoom, 0 shows all.");
+  plot.place.setAttribute("aria-label", "⟦figure⟧");
   plot.place.addEventListener("keydown", (event) => {
     const act = event.target === plot.place && !event.ctrlKey && !event.metaKey && !event.altKey && acts[event.key];
     if (!act) return;

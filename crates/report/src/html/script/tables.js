@@ -12,10 +12,10 @@ const tableText = (table) => {
   const rows = [...table.tBodies[0].rows].map((row) => [...row.cells]);
   const split = heads.map((_, at) => rows.some((row) => row[at] && small(row[at])));
   const wide = (row, of) => row.flatMap((cell, at) => (split[at] ? of(cell) : [main(cell)]));
-  const plain = (text) => (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(",", "") : text);
+  const plain = (text) => (/^-?\d{1,3}(⟦thousands⟧\d{3})+(\⟦decimal⟧\d+)?$/.test(text) ? text.replaceAll("⟦thousands⟧", "") : text);
   return {
     caption: table.caption.textContent.trim(),
-    heads: wide(heads, (cell) => [main(cell), main(cell) + ", interval"]),
+    heads: wide(heads, (cell) => [main(cell), main(cell) + "⟦interval⟧"]),
     rows: rows.map((row) => wide(row, (cell) => [main(cell), small(cell)]).map(plain)),
     numbers: heads.flatMap((head, at) => Array(split[at] ? 2 : 1).fill(head.classList.contains("number"))),
   };
@@ -66,24 +66,24 @@ const toolBar = (buttons) => {
   }
   return bar;
 };
-const copied = (of) => async () => (await copyText(of()), "copied");
+const copied = (of) => async () => (await copyText(of()), "⟦copied⟧");
 
 document.querySelectorAll("table.data").forEach((table, at) => {
   const name = table.caption.textContent.trim();
   const text = (form) => FORMS[form](tableText(table));
   const csv = () => saveAs(fileName(`table-${at + 1}`, "csv"), new Blob([text("csv")], { type: "text/csv" }));
   table.parentNode.after(toolBar([
-    ["CSV", `Save as CSV: ${name}`, csv],
-    ["Markdown", `Copy as Markdown: ${name}`, copied(() => text("markdown"))],
-    ["LaTeX", `Copy as LaTeX: ${name}`, copied(() => text("latex"))],
+    ["CSV", `⟦table-csv⟧: ${name}`, csv],
+    ["Markdown", `⟦table-markdown⟧: ${name}`, copied(() => text("markdown"))],
+    ["LaTeX", `⟦table-latex⟧: ${name}`, copied(() => text("latex"))],
   ]));
 });
 for (const block of document.querySelectorAll(".block")) {
   const text = () => block.querySelector("code").textContent;
   const keep = () => saveAs(block.dataset.name, new Blob([text()], { type: "text/plain" }));
   block.append(toolBar([
-    ["copy", `Copy ${block.dataset.name}`, copied(text)],
-    ["save", `Save ${block.dataset.name}`, keep],
+    ["⟦copy-button⟧", `⟦copy⟧ ${block.dataset.name}`, copied(text)],
+    ["⟦save-button⟧", `⟦save⟧ ${block.dataset.name}`, keep],
   ]));
 }
 
@@ -96,7 +96,7 @@ const wides = new ResizeObserver((changes) => {
     if (clipped) {
       wide.tabIndex = 0;
       wide.setAttribute("role", "region");
-      wide.setAttribute("aria-label", `Table: ${wide.querySelector("caption").textContent}`);
+      wide.setAttribute("aria-label", `⟦table⟧: ${wide.querySelector("caption").textContent}`);
     } else for (const name of ["tabindex", "role", "aria-label"]) wide.removeAttribute(name);
   }
 });
@@ -112,7 +112,7 @@ for (const table of document.querySelectorAll("table.data")) {
   let first = 0;
   const show = () => {
     [...table.tBodies[0].rows].forEach((row, at) => row.classList.toggle("other-page", at < first || at >= first + PAGE));
-    where.textContent = `rows ${first + 1} to ${Math.min(first + PAGE, count)} of ${count.toLocaleString("en")}`;
+    where.textContent = `⟦rows⟧ ${first + 1} ⟦to⟧ ${Math.min(first + PAGE, count)} ⟦of⟧ ${count.toLocaleString("⟦language⟧")}`;
     back.disabled = first === 0;
     next.disabled = first + PAGE >= count;
   };
@@ -125,8 +125,8 @@ for (const table of document.querySelectorAll("table.data")) {
     made.addEventListener("click", () => go(by));
     return made;
   };
-  const back = button("← previous", -PAGE);
-  const next = button("next →", PAGE);
+  const back = button("← ⟦previous⟧", -PAGE);
+  const next = button("⟦next⟧ →", PAGE);
   where.setAttribute("role", "status");
   bar.append(back, where, next);
   table.parentNode.before(bar);
