@@ -72,7 +72,7 @@ const quiet = (about) => {
 
 const looks = async (about) => {
   // Figures follow the width of the page when the browser finds time.
-  await run(`new Promise((done) => { const end = Date.now() + 3000; const look = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth || Date.now() > end ? done() : setTimeout(look, 50); look(); })`);
+  await run(`new Promise((done) => { const end = Date.now() + 20000; const look = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth || Date.now() > end ? done() : setTimeout(look, 50); look(); })`);
   const found = await run(`(() => {
     const shown = [...document.querySelectorAll(".plot")].filter((plot) => plot.clientWidth);
     const marks = (plot) => [...plot.querySelectorAll(".marks > g > *")].some((mark) => mark.getBoundingClientRect().height + mark.getBoundingClientRect().width > 0);
