@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use messages::message;
-use model::goal::{Searched, SearchedTask};
+use model::goal::{Goal, Hopeless, Searched, SearchedTask};
 
 use crate::Input;
 use crate::table::Table;
@@ -13,7 +13,7 @@ use crate::words::format;
 const SURE: f64 = predict::search::SURE;
 
 pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
-    let (Some(_), Some(found)) = (&table.study.goal, input.searched) else {
+    let (Some(goal), Some(found)) = (&table.study.goal, input.searched) else {
         return Vec::new();
     };
     let run: BTreeSet<u32> = table
@@ -32,12 +32,13 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
         run = run.len(),
         scenarios = found.scenarios
     )];
-    sentences.extend(
-        found
-            .tasks
-            .iter()
-            .map(|task| of_task(task, found.is_settled, &run)),
-    );
+    match &found.hopeless {
+        Some(why) => sentences.push(hopeless(why)),
+        None => {
+            let tasks = found.tasks.iter();
+            sentences.extend(tasks.map(|task| of_task(task, goal, found.is_settled, &run)));
+        }
+    }
     sentences.extend(tried_short(&short, &run));
     sentences.push(why(found));
     if never > 0 {
@@ -46,13 +47,24 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
     sentences
 }
 
-fn of_task(task: &SearchedTask, is_over: bool, run: &BTreeSet<u32>) -> String {
+fn hopeless(why: &Hopeless) -> String {
+    match why {
+        Hopeless::NoValue { metric } => message!("search-no-value", metric),
+        Hopeless::NotPositive { metric } => message!("search-not-positive", metric),
+        Hopeless::AllFailed => message!("search-all-failed"),
+    }
+}
+
+fn of_task(task: &SearchedTask, goal: &Goal, is_over: bool, run: &BTreeSet<u32>) -> String {
     let about = match task.task.as_str() {
         "" => String::new(),
         task => format!("{task}: "),
     };
     let Some(chosen) = task.chosen else {
-        return message!("search-no-choice", about);
+        return match goal.limits.is_empty() {
+            true => message!("search-none", about),
+            false => message!("search-no-choice", about),
+        };
     };
     let is_confirmed = run.contains(&chosen);
     let chosen = format!("C{chosen}");
@@ -101,12 +113,31 @@ mod tests {
         }
     }
 
+    fn goal() -> Goal {
+        Goal {
+            text: "min time".to_owned(),
+            is_max: false,
+            metric: "time".to_owned(),
+            limits: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_of_limits_that_there_are_not() {
+        let task = SearchedTask {
+            chosen: None,
+            ..task()
+        };
+        let text = of_task(&task, &goal(), false, &BTreeSet::new());
+        assert!(!text.contains("limits"), "{text}");
+    }
+
     #[test]
     fn a_choice_without_a_whole_run_is_not_one_to_choose() {
-        let text = of_task(&task(), false, &BTreeSet::from([1, 2]));
+        let text = of_task(&task(), &goal(), false, &BTreeSet::from([1, 2]));
         assert!(text.contains("no whole run confirms it"), "{text}");
         assert!(!text.contains("the one to choose"), "{text}");
-        let text = of_task(&task(), true, &BTreeSet::from([3]));
+        let text = of_task(&task(), &goal(), true, &BTreeSet::from([3]));
         assert!(text.contains("C3 is the one to choose"), "{text}");
     }
 

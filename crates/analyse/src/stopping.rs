@@ -45,9 +45,9 @@ pub(crate) fn stopping(table: &Table, plan: &Plan, time: Option<usize>) -> Optio
     let repetition = |run: RunId| match rows.get(&run) {
         None => Repetition::Missing,
         Some(row) if row.record.outcome.status == model::Status::Interrupted => Repetition::Missing,
+        Some(row) if !row.is_ok() => Repetition::Failed,
         Some(row) => {
             let value = column.and_then(|column| row.values[column]);
-            let value = value.filter(|_| row.is_ok());
             value.map_or(Repetition::NoValue, Repetition::Value)
         }
     };
@@ -111,6 +111,7 @@ fn why_words(why: Why) -> &'static str {
         Why::Behind => word!("stopped-behind"),
         Why::Settled => word!("stopped-settled"),
         Why::Failed => word!("stopped-failed"),
+        Why::NoValue => word!("stopped-no-value"),
         Why::Maximum => word!("stopped-maximum"),
     }
 }

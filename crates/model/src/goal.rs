@@ -35,6 +35,20 @@ pub struct Searched {
     pub tasks: Vec<SearchedTask>,
     /// No run could add anything, or all tasks are settled.
     pub is_settled: bool,
+    /// Why nothing can be found, whatever else is run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hopeless: Option<Hopeless>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hopeless {
+    /// Runs succeed, and none of them has the metric.
+    NoValue { metric: String },
+    /// What is 5 % better than zero, or than less?
+    NotPositive { metric: String },
+    /// Every level was tried, and no run succeeded.
+    AllFailed,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
 //! `min cost where time < 2h`: a goal as people write it.
 
 use diagnostics::{Diagnostic, Span};
+use model::Study;
 use model::goal::{Goal, GoalLimit};
 use model::run::metric::{self, Better};
-use model::{Study, Workload};
 use rust_decimal::prelude::ToPrimitive as _;
 
-use crate::values;
+use crate::{asked, values};
 
 const EXAMPLE: &str =
     "such as \"min cost where time < 2h\", \"max accuracy where cost < 5 USD\" or \"min time\"";
@@ -83,44 +83,15 @@ impl Reader<'_> {
     }
 
     fn metric(&self, span: Span) -> Result<String, Box<Diagnostic>> {
-        let word = &self.text[span.clone()];
-        let own = self.own_metrics();
-        let known = ["time", "cost", PER_ANSWER, "accuracy"];
-        let known: Vec<&str> = known.into_iter().chain(own.iter().copied()).collect();
-        match word {
+        match &self.text[span.clone()] {
             "" => {
                 let wrong = Diagnostic::at(span, "what is to be best is missing");
                 Err(Box::new(wrong.note(EXAMPLE)))
             }
             "time" => Ok("time".to_owned()),
-            PER_ANSWER => Ok(metric::COST_PER_INFERENCE.to_owned()),
-            _ if metric::meant(word).is_some() => {
-                Ok(metric::meant(word).map_or(word, |m| m.name).to_owned())
-            }
-            _ if own.contains(&word) => Ok(word.to_owned()),
-            _ => {
-                let wrong = Diagnostic::unknown("metric", word, span, known);
-                let is_command = matches!(self.study.workload, Workload::Command(_));
-                Err(Box::new(match is_command {
-                    true => wrong.note("a metric that the command reports must be named in `metrics` of [study], or by a pattern of [[workload.log]]"),
-                    false => wrong,
-                }))
-            }
+            PER_ANSWER => asked::metric_named(self.study, metric::COST_PER_INFERENCE, span, &[]),
+            word => asked::metric_named(self.study, word, span, &[PER_ANSWER]),
         }
-    }
-
-    /// That a command reports, as far as the study names them: runs that do not report the metric of a
-    /// goal count as failed, and a typing error must not be paid for.
-    fn own_metrics(&self) -> Vec<&str> {
-        let Workload::Command(command) = &self.study.workload else {
-            return Vec::new();
-        };
-        let asked = self.study.metrics.iter();
-        let logged = command
-            .log
-            .iter()
-            .filter_map(|pattern| pattern.name.as_ref());
-        asked.chain(logged).map(String::as_str).collect()
     }
 
     fn limit(&self, span: Span) -> Result<GoalLimit, Box<Diagnostic>> {
@@ -160,9 +131,10 @@ impl Reader<'_> {
                     "{text} cannot be converted to {currency}, the study's currency"
                 ))
             })?
+        } else if metric::definition(metric).is_some_and(|m| m.unit == metric::Unit::Percent) {
+            values::percent(text).map_err(wrong)?
         } else {
-            let number = text.trim_end_matches('%').trim_end();
-            let number = number.parse::<f64>();
+            let number = text.parse::<f64>();
             number.map_err(|_| wrong(format!("`{text}` is not a number")))?
         };
         match value > 0.0 && value.is_finite() {

@@ -9,6 +9,7 @@
 //! no randomness except from the study's seed.
 
 mod alternatives;
+mod asked;
 mod capacity;
 mod check;
 mod differences;
@@ -30,6 +31,7 @@ mod train;
 mod values;
 
 pub use alternatives::{Alternative, alternatives, design_title};
+pub use asked::check_until;
 pub use capacity::{Machine, beyond_capacity};
 pub use check::is_study_name;
 pub use differences::differences;

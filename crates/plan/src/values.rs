@@ -27,6 +27,33 @@ pub fn duration_seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(expected)
 }
 
+/// `95%` or `95`: shares are written as percentages everywhere.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').map(str::trim_end);
+    let value = number.unwrap_or(text).parse::<f64>();
+    let value = value.map_err(|_| format!("`{text}` is not a percentage such as \"95%\""))?;
+    match number.is_some() && value > 0.0 && value <= 100.0 {
+        true => Ok(value),
+        false => checked_percent(value),
+    }
+}
+
+/// A number without `%` that is 1 or less was meant as a share.
+pub(crate) fn checked_percent(value: f64) -> Result<f64, String> {
+    if value > 0.0 && value <= 1.0 {
+        let meant = (1e8 * value).round() / 1e6;
+        return Err(format!(
+            "{value} is a share, and percent are needed: write {meant} for {meant} %"
+        ));
+    }
+    match value > 0.0 && value <= 100.0 {
+        true => Ok(value),
+        false => Err(format!(
+            "{value} is not a percentage above 0 and at most 100, such as 98.5"
+        )),
+    }
+}
+
 /// `8 GB`, `512 MiB`, `1.5GB`: a decimal prefix is a power of 1000, a binary one of 1024.
 pub(crate) fn size_bytes(text: &str) -> Result<u64, String> {
     let expected = || format!("`{text}` is not a size such as \"8 GB\" or \"512 MiB\"");

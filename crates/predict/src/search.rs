@@ -254,12 +254,7 @@ impl<'a> Search<'a> {
     /// Whether there are twice as many runs as effects of levels, and the last third of them tried in vain to beat the
     /// chosen point: surrogates of few runs are surer than they should be.
     fn has_stood(&self, chosen: Option<usize>) -> bool {
-        let levels = self
-            .space
-            .factors
-            .iter()
-            .map(|factor| factor.levels.len().saturating_sub(1));
-        let fewest = 2 * (1 + levels.sum::<usize>());
+        let fewest = self.space.fewest_runs();
         let all = self.observed.len();
         let is_chosen = |one: &Observation| Some(one.point) == chosen && one.fidelity >= 1.0;
         let since = self.observed.iter().position(is_chosen);

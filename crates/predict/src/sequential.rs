@@ -22,7 +22,9 @@ pub fn confidence_at_looks(looks: usize) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Repetition {
     Missing,
-    /// It ended badly by itself, or has no value of the metric.
+    /// It ended badly by itself.
+    Failed,
+    /// It ended well and does not have the metric.
     NoValue,
     Value(f64),
 }
@@ -48,21 +50,11 @@ pub enum Why {
     Behind,
     /// The decision of its task is settled.
     Settled,
-    /// Nothing is known of a metric that no run has, and nothing is decided by runs that fail.
+    /// Nothing is decided by runs that fail.
     Failed,
+    /// Its runs do not have the metric.
+    NoValue,
     Maximum,
-}
-
-impl Why {
-    pub fn words(self) -> &'static str {
-        match self {
-            Why::Precise { .. } => "precise enough",
-            Why::Behind => "another one is better",
-            Why::Settled => "the choice is settled",
-            Why::Failed => "its runs failed",
-            Why::Maximum => "the maximum is reached",
-        }
-    }
 }
 
 /// How a study stops repeating.
@@ -103,7 +95,7 @@ fn first(runs: &[Repetition], count: u32) -> Option<Vec<f64>> {
     for run in runs {
         match run {
             Repetition::Missing => return None,
-            Repetition::NoValue => {}
+            Repetition::Failed | Repetition::NoValue => {}
             Repetition::Value(value) => values.push(*value),
         }
     }
@@ -117,7 +109,12 @@ fn until_precise(runs: &[Repetition], looks: &[u32], within: f64) -> State {
             return State::Open { repetitions: look };
         };
         if values.is_empty() {
-            return State::Stopped(Why::Failed);
+            let has_failed = runs.contains(&Repetition::Failed);
+            return State::Stopped(if has_failed {
+                Why::Failed
+            } else {
+                Why::NoValue
+            });
         }
         let summary = stats::summary(&values, confidence);
         let margin = summary.and_then(|summary| summary.mean.relative_margin());
@@ -201,7 +198,8 @@ impl Look {
     fn at(task: &[Vec<Repetition>], looks: &[u32], at: &[usize]) -> Self {
         let has_failed = |place: &usize| {
             let runs = task[*place].iter().take(looks[at[*place]] as usize);
-            runs.clone().any(|run| *run == Repetition::NoValue)
+            runs.clone()
+                .any(|run| matches!(run, Repetition::Failed | Repetition::NoValue))
         };
         let ranked: Vec<usize> = (0..task.len()).filter(|place| !has_failed(place)).collect();
         let values = ranked

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::goal::{Goal, Searched, SearchedTask, Tried};
+use model::goal::{Goal, Hopeless, Searched, SearchedTask, Tried};
 use model::run::metric;
 use model::{Environment, Level, Plan, RunId, RunRecord, Scenario, Status, Study};
 use predict::search::{
@@ -143,6 +143,7 @@ impl<'a> SearchGoal<'a> {
             tried,
             tasks: search.standings().iter().map(task).collect(),
             is_settled: self.is_settled || self.due.is_empty(),
+            hopeless: self.hopeless(known),
         }
     }
 
@@ -185,56 +186,67 @@ impl<'a> SearchGoal<'a> {
         }
     }
 
-    fn observations(&self, known: Known<'_>) -> Vec<Observation> {
-        let Known {
-            records,
-            beginnings,
-            in_progress,
-            ..
-        } = known;
-        let point_of = |run: RunId| self.scenarios.binary_search(&run.scenario).ok();
+    /// Runs that are over, in the order in which they began.
+    fn ended<'r>(&self, known: Known<'r>) -> Vec<Ended<'r>> {
+        let in_progress = known.in_progress;
         let is_due: BTreeSet<RunId> = self.due.iter().chain(in_progress).copied().collect();
-        let ended = |record: &&RunRecord| {
-            record.outcome.status != Status::Interrupted && !is_due.contains(&record.run)
-        };
-        let mut records: Vec<&RunRecord> = records.iter().filter(ended).collect();
-        let ended = |record: &&RunRecord| {
-            let is_in_progress =
-                in_progress.contains(&record.run) && self.short.contains(&record.run);
-            record.outcome.status != Status::Interrupted && !is_in_progress
-        };
-        records.extend(beginnings.iter().filter(ended));
-        records.sort_by_key(|record| (record.started, record.run));
-        let all: Vec<RunRecord> = records.iter().map(|record| (*record).clone()).collect();
-        let metrics: Vec<String> = std::iter::once(&self.goal.metric)
-            .chain(self.goal.limits.iter().map(|limit| &limit.metric))
-            .map(|name| named(name, &all))
+        let whole = known.records.iter().filter(|r| !is_due.contains(&r.run));
+        let is_begun = |run: &RunId| in_progress.contains(run) && self.short.contains(run);
+        let short = known.beginnings.iter().filter(|r| !is_begun(&r.run));
+        let whole = whole.map(|record| (record, false));
+        let all = whole.chain(short.map(|record| (record, true)));
+        let all = all.filter(|(record, _)| record.outcome.status != Status::Interrupted);
+        let point = |run: RunId| self.scenarios.binary_search(&run.scenario).ok();
+        let mut ended: Vec<Ended> = all
+            .filter_map(|(record, is_short)| {
+                Some(Ended {
+                    point: point(record.run)?,
+                    record,
+                    is_short,
+                })
+            })
             .collect();
+        ended.sort_by_key(|one| (one.record.started, one.record.run));
+        ended
+    }
+
+    /// The objective, then the limits.
+    fn metrics(&self, ended: &[Ended<'_>]) -> Vec<String> {
+        let records: Vec<RunRecord> = ended.iter().map(|one| one.record.clone()).collect();
+        let limits = self.goal.limits.iter().map(|limit| &limit.metric);
+        let all = std::iter::once(&self.goal.metric).chain(limits);
+        all.map(|name| named(name, &records)).collect()
+    }
+
+    fn observations(&self, known: Known<'_>) -> Vec<Observation> {
+        let ended = self.ended(known);
+        let metrics = self.metrics(&ended);
         let sign = if self.goal.is_max { -1.0 } else { 1.0 };
-        let mut observed = Vec::new();
-        for record in records {
-            let Some(point) = point_of(record.run) else {
-                continue;
-            };
-            let logarithm = |value: f64| (value > 0.0).then(|| value.ln());
-            let mut values = vec![logarithm(record.seconds)];
-            values.extend(
-                metrics
-                    .iter()
-                    .map(|name| value(record, name).and_then(logarithm)),
-            );
+        let logarithm = |value: f64| (value > 0.0).then(|| value.ln());
+        let observation = |one: &Ended<'_>| {
+            let mut values = vec![logarithm(one.record.seconds)];
+            let measured = metrics.iter().map(|name| value(one.record, name));
+            values.extend(measured.map(|value| value.and_then(logarithm)));
             values[1] = values[1].map(|value| sign * value);
-            let ok = is_ok(record) && values[1].is_some();
-            let is_short = beginnings.iter().any(|other| std::ptr::eq(other, record));
-            observed.push(Observation {
-                point,
+            let ok = is_ok(one.record) && values[1].is_some();
+            Observation {
+                point: one.point,
                 values: if ok { values } else { Vec::new() },
                 outcome: if ok { Seen::Ok } else { Seen::Failed },
-                fidelity: if is_short { part(record) } else { WHOLE.share },
-                noise: if is_short { SHORT_NOISE } else { WHOLE.noise },
-            });
-        }
-        let running = in_progress.iter();
+                fidelity: match one.is_short {
+                    true => part(one.record),
+                    false => WHOLE.share,
+                },
+                noise: if one.is_short {
+                    SHORT_NOISE
+                } else {
+                    WHOLE.noise
+                },
+            }
+        };
+        let mut observed: Vec<Observation> = ended.iter().map(observation).collect();
+        let point_of = |run: RunId| self.scenarios.binary_search(&run.scenario).ok();
+        let running = known.in_progress.iter();
         let running = running.filter_map(|run| Some((point_of(*run)?, self.short.contains(run))));
         observed.extend(running.map(|(point, is_short)| Observation {
             point,
@@ -245,10 +257,42 @@ impl<'a> SearchGoal<'a> {
         }));
         observed
     }
+
+    /// What more runs would not change, however many.
+    fn hopeless(&self, known: Known<'_>) -> Option<Hopeless> {
+        let ended = self.ended(known);
+        let ok: Vec<&Ended> = ended.iter().filter(|one| is_ok(one.record)).collect();
+        if ok.is_empty() {
+            return (ended.len() >= self.space.fewest_runs()).then_some(Hopeless::AllFailed);
+        }
+        let has_seen_levels = ok.len() >= Search::first_runs(&self.space);
+        self.metrics(&ended).into_iter().find_map(|metric| {
+            let values = ok.iter().filter_map(|one| value(one.record, &metric));
+            let values: Vec<f64> = values.collect();
+            if values.iter().any(|value| *value <= 0.0) {
+                return Some(Hopeless::NotPositive { metric });
+            }
+            (values.is_empty() && has_seen_levels).then_some(Hopeless::NoValue { metric })
+        })
+    }
+}
+
+struct Ended<'r> {
+    point: usize,
+    record: &'r RunRecord,
+    /// Only its beginning was carried out.
+    is_short: bool,
 }
 
 impl Schedule for SearchGoal<'_> {
     fn next(&mut self, known: Known<'_>, can_run: &dyn Fn(RunId) -> bool) -> Next {
+        if self.hopeless(known).is_some() {
+            if !known.in_progress.is_empty() {
+                return Next::Wait;
+            }
+            self.due.clear();
+            return Next::Done;
+        }
         let question = self.question(known.records);
         let observed = self.observations(known);
         let search = Search::new(&self.space, &question, &observed);

@@ -160,11 +160,13 @@ impl<'r> Values<'r> {
         }
     }
 
-    /// A run that nobody asks for, and that is not there, has no value.
+    /// A run that nobody asks for, and that is not there, counts as failed.
     fn repetition(&self, run: RunId) -> Repetition {
         let record = self.by_run.get(&run).filter(|record| is_ok(record));
-        let value = record.and_then(|record| value(record, &self.metric));
-        value.map_or(Repetition::NoValue, Repetition::Value)
+        let Some(record) = record else {
+            return Repetition::Failed;
+        };
+        value(record, &self.metric).map_or(Repetition::NoValue, Repetition::Value)
     }
 }
 

@@ -13,6 +13,9 @@ pub fn set_until(study: &mut Study, asked: Option<&Until>) -> Result<(), Error> 
             study.repetitions
         )));
     }
+    let text = until.to_string();
+    plan::check_until(until, study)
+        .map_err(|wrong| Error::mistakes("--until", &text, vec![*wrong]))?;
     study.until = Some(until.clone());
     Ok(())
 }

@@ -133,6 +133,7 @@ pub(crate) fn check(draft: &Draft, options: &ReadOptions, problems: &Problems) -
         network_files: BTreeMap::new(),
         scale: None,
     };
+    check_until_metric(draft, &study, problems);
     if small_enough && decided {
         check_scenarios(draft, &study, &networks, problems);
     }
@@ -196,6 +197,17 @@ fn check_until(draft: &Draft, options: &ReadOptions, problems: &Problems) {
             Until::MINIMUM
         ));
         problems.push(wrong.label("set repetitions = 10, for example"));
+    }
+}
+
+/// Of measurements made elsewhere nobody knows what they hold.
+fn check_until_metric(draft: &Draft, study: &Study, problems: &Problems) {
+    let Some(until) = draft.head.until.as_ref().filter(|_| draft.import.is_none()) else {
+        return;
+    };
+    if let Err(mut wrong) = crate::check_until(&until.value, study) {
+        wrong.span = Some(until.span.clone());
+        problems.push(*wrong);
     }
 }
 

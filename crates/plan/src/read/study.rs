@@ -67,15 +67,15 @@ pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>) -> Head {
     head
 }
 
-/// Percent, above 0 and up to 100.
 fn read_target(table: &Table<'_>) -> Option<f64> {
     let target = table.number("target_accuracy")?;
-    if target.value > 0.0 && target.value <= 100.0 {
-        return Some(target.value);
+    match values::checked_percent(target.value) {
+        Ok(percent) => Some(percent),
+        Err(why) => {
+            table.complain(target.wrong(format!("`target_accuracy`: {why}")));
+            None
+        }
     }
-    let wrong = target.wrong("`target_accuracy` must be a percentage above 0 and at most 100");
-    table.complain(wrong.label("such as 98.5"));
-    None
 }
 
 /// `{ images = "choice" }`

@@ -3,7 +3,7 @@
 use model::Goal;
 
 fn read(text: &str) -> Result<Goal, String> {
-    let training = "[study]\nname = \"s\"\ncurrency = \"USD\"\n[workload]\nnetwork = \"rede1\"\n";
+    let training = "[study]\nname = \"s\"\ncurrency = \"USD\"\n[workload]\nnetwork = \"rede1\"\n[environments.here]\nprice = \"1 USD/h\"\n";
     read_in(training, text)
 }
 
@@ -40,8 +40,10 @@ fn goals_are_read() {
     assert!(goal.is_max);
     assert_eq!(goal.limits[0].value, 5.0);
     assert_eq!(read("min time").unwrap().metric, "time");
+    let serving = "[study]\nname = \"s\"\n[workload]\nkind = \"serve\"\nmodel = \"mobilenet\"\n\
+                   [environments.here]\nprice = \"1 USD/h\"\n";
     assert_eq!(
-        read("min cost per answer").unwrap().metric,
+        read_in(serving, "min cost per answer").unwrap().metric,
         "cost_per_inference"
     );
 }
@@ -59,7 +61,7 @@ fn what_is_wrong_is_said_where_it_is() {
         ("min time where cost < 5 EUR", "cannot be converted to USD"),
         (
             "min time where accuracy > good",
-            "`good` is not a number at `good`",
+            "`good` is not a percentage such as \"95%\" at `good`",
         ),
         ("min time where cost < 0 USD", "a limit must be above zero"),
     ];
@@ -80,4 +82,39 @@ fn a_command_has_the_metrics_that_its_study_names() {
     );
     let typed = read_in(study, "min cots").unwrap_err();
     assert!(typed.contains("unknown metric `cots`"), "{typed}");
+}
+
+/// Percent are written as such: a share would be a limit that everything keeps.
+#[test]
+fn shares_are_no_percentages() {
+    let wrong = |text: &str| read(text).unwrap_err();
+    let share = wrong("min time where accuracy > 0.95");
+    assert!(share.contains("write 95 for 95 %"), "{share}");
+    assert!(wrong("min time where accuracy > 150%").contains("at most 100"));
+    let half = read("min time where accuracy > 0.5%").unwrap();
+    assert_eq!(half.limits[0].value, 0.5);
+}
+
+#[test]
+fn a_metric_that_no_run_has_is_refused() {
+    let unpriced = "[study]\nname = \"s\"\n[workload]\nnetwork = \"rede1\"\n";
+    let check = |study: &str, goal: &str, expected: &str| {
+        let wrong = read_in(study, goal).unwrap_err();
+        assert!(wrong.contains(expected), "{goal}: {wrong}");
+    };
+    check(
+        unpriced,
+        "min cost where time < 2h",
+        "no environment of this study has a price",
+    );
+    check(
+        unpriced,
+        "min time where cost < 2 USD",
+        "no environment of this study has a price",
+    );
+    check(unpriced, "min cost per answer", "only runs that serve");
+    let command = "[study]\nname = \"s\"\n[workload]\ncommand = [\"true\"]\n[environments.here]\nprice = \"1 USD/h\"\n";
+    check(command, "min cost per answer", "only runs that serve");
+    assert!(read_in(command, "min cost").is_ok());
+    assert!(read_in(command, "max accuracy").is_ok());
 }

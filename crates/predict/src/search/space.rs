@@ -31,6 +31,13 @@ impl Space {
             .unwrap_or(0)
     }
 
+    /// Twice as many as effects of levels: with fewer, surrogates are surer than they should be.
+    pub fn fewest_runs(&self) -> usize {
+        let levels = self.factors.iter();
+        let effects = levels.map(|factor| factor.levels.len().saturating_sub(1));
+        2 * (1 + effects.sum::<usize>())
+    }
+
     pub(super) fn level_counts(&self) -> Vec<Vec<usize>> {
         self.factors
             .iter()

@@ -18,7 +18,7 @@ fn states(until: &str, maximum: u32, task: &[&[f64]]) -> Vec<State> {
     };
     // A value below zero stands for a run that failed.
     let repetition = |value: &f64| match *value < 0.0 {
-        true => Repetition::NoValue,
+        true => Repetition::Failed,
         false => Repetition::Value(*value),
     };
     let runs = |values: &&[f64]| {
@@ -56,6 +56,19 @@ fn the_maximum_and_failures_end_it() {
         states("1%", 10, &[&[-1.0; 3]]),
         [State::Stopped(Why::Failed)]
     );
+}
+
+#[test]
+fn runs_without_the_metric_have_not_failed() {
+    let until: Until = "5%".parse().unwrap();
+    let stopping = Stopping {
+        until: &until,
+        maximum: 10,
+        tasks: 1,
+        equal_within: 0.02,
+    };
+    let found = stopping.states(&[vec![Repetition::NoValue; 10]]);
+    assert_eq!(found, [State::Stopped(Why::NoValue)]);
 }
 
 #[test]

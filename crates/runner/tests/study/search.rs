@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::goal::Goal;
-use model::{RunId, Status};
+use model::goal::{Goal, Hopeless};
+use model::{Outcome, RunId, Status};
 use place::{Fake, Fault, Place, Script};
 use runner::{Ended, SearchGoal};
 
@@ -200,4 +200,32 @@ fn the_budget_ends_a_search_that_is_not_settled() {
     assert_eq!(came.ended(), Ended::BudgetSpent);
     assert!(!found.is_settled);
     assert!(place.started().len() < 8);
+}
+
+/// 48 scenarios × 3 repetitions would be paid for, and nothing could be said.
+#[test]
+fn a_search_ends_where_more_runs_cannot_help() {
+    let bench = bench("metrics = [\"score\"]\n");
+    let place = place(&bench);
+    let (_, found) = carry_out(&bench, &goal(&bench, "max score"), vec![(&place, all())]);
+    let metric = "score".to_owned();
+    assert_eq!(found.hopeless, Some(Hopeless::NoValue { metric }));
+    assert!(place.started().len() <= 10, "{}", place.started().len());
+}
+
+#[test]
+fn a_search_ends_when_every_level_failed() {
+    let bench = bench("");
+    let failed = || Outcome {
+        status: Status::Failed,
+        ..Outcome::ok()
+    };
+    let place = fake(move |_| Script {
+        outcome: failed(),
+        ..Script::default()
+    });
+    let (_, found) = carry_out(&bench, &goal(&bench, "min time"), vec![(&place, all())]);
+    assert_eq!(found.hopeless, Some(Hopeless::AllFailed));
+    assert_eq!(found.tasks[0].chosen, None);
+    assert!(place.started().len() <= 20, "{}", place.started().len());
 }
