@@ -56,8 +56,16 @@ pub(crate) struct Counted {
 }
 
 /// As the budget counts, so that the report and the check before a run never disagree:
-/// measurements made elsewhere were paid from another budget, attempts done again from this one.
+/// measurements made elsewhere were paid from another budget, attempts done again from this one. Of
+/// predicted runs only a beginning was paid, which no bill here has: then nothing is said.
 pub(crate) fn counted(table: &Table, superseded: &[RunRecord]) -> Counted {
+    let mut records = table.runs.iter().map(|row| row.record);
+    if records.any(|record| record.prediction().is_some()) {
+        return Counted {
+            spent: None,
+            again: None,
+        };
+    }
     let currency = table.study.currency;
     let sum = |records: &mut dyn Iterator<Item = &RunRecord>| {
         records

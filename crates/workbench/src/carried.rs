@@ -243,16 +243,41 @@ fn of_scenario<'r>(
     own.filter(|record| record.scenario.number == scenario.number)
 }
 
+/// An end of the intervals of predicted steps, or what lies between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    Low,
+    Middle,
+    High,
+}
+
+impl CarriedScenario {
+    fn slowdown(&self, bound: Bound) -> f64 {
+        let Transfer {
+            seconds,
+            low,
+            high,
+            slowdown,
+            ..
+        } = self.transfer;
+        match bound {
+            Bound::Low => slowdown * low / seconds,
+            Bound::Middle => slowdown,
+            Bound::High => slowdown * high / seconds,
+        }
+    }
+}
+
 impl Carried {
     /// The runs with the predicted times of their steps; everything else takes as long as it took.
     /// As they are where nothing is predicted.
-    pub fn records(&self, records: &[RunRecord]) -> Vec<RunRecord> {
+    pub fn records(&self, records: &[RunRecord], bound: Bound) -> Vec<RunRecord> {
         let mut there = records.to_vec();
         for record in &mut there {
             let scenarios = self.outcome.iter().flatten();
             let mut own = scenarios.filter(|scenario| scenario.number == record.run.scenario);
             if let Some(scenario) = own.next() {
-                slow_down(record, scenario.transfer.slowdown);
+                slow_down(record, scenario.slowdown(bound));
             }
         }
         there

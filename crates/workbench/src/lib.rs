@@ -34,7 +34,7 @@ mod until;
 mod what_if;
 
 pub use analysis::{Paid, analyse, report_html, tell_damaged, write_report};
-pub use carried::{Carried, CarriedScenario, Carrier};
+pub use carried::{Bound, Carried, CarriedScenario, Carrier};
 pub use catalog::{age_note, catalog, price_as_typed, tell_left_out, today};
 pub use claim::{Claim, Claimed};
 pub use control::{EndedStudy, StartedStudy, Wish, ask_to_end, running, start_study};

@@ -121,7 +121,8 @@ impl Words<'_, '_> {
             }
             (Law::Scalability, _) => {
                 let turning = law.turning_point;
-                let known = turning.filter(|at| *at <= law.measured.high);
+                let measured = law.measured.low..=law.measured.high;
+                let known = turning.filter(|at| measured.contains(at));
                 let fastest = known.map_or_else(String::new, |at| {
                     message!("growth-fastest", at = format::significant(at, 2), factor)
                 });

@@ -158,6 +158,44 @@ fn times_are_predicted_for_probed_machines_only() {
         assert!(number("low") < number("seconds") && number("seconds") < number("high"));
     }
     assert!(json[0]["machines"][1]["predicted"].is_null(), "{json}");
+    let all = &json[0]["machines"][0]["predicted"]["all"];
+    let seconds = |name: &str| all["seconds"][name].as_f64().unwrap();
+    assert!(
+        seconds("low") < seconds("value") && seconds("value") < seconds("high"),
+        "{all}"
+    );
+    assert_eq!(
+        all["money"]["value"], json[0]["machines"][0]["total"],
+        "{all}"
+    );
+}
+
+/// A machine of one's own is in no catalog.
+#[test]
+fn a_probed_machine_is_priced_by_hand() {
+    let bench = Bench::new();
+    run(&bench, STUDY);
+    let profile = probed(&bench);
+    add_slow(&bench, &profile, |_| ());
+    bench.write("own.json", &profile.to_string());
+    let words = ["probe", "--add", "own.json", "--name", "lab, 1 core"];
+    bench.bancada(&words).ends_with(0);
+    let words = ["price", "compare", "study.toml", "lab, 1 core"];
+    let asked = bench.bancada(&words).ends_with(3);
+    asked.says("write \"lab, 1 core=0.20 USD/h\"");
+    let text = compare(&bench, &["lab, 1 core=0.20 USD/h"]);
+    assert!(
+        text.contains("lab, 1 core: time predicted from its probe"),
+        "{text}"
+    );
+    assert!(text.contains("4 runs there: "), "{text}");
+    let text = compare(&bench, &["1 USD/h"]);
+    assert!(
+        text.contains("The same time is assumed on every machine"),
+        "{text}"
+    );
+    let typo = bench.bancada(&["price", "compare", "study.toml", "1 USD/fortnight"]);
+    typo.ends_with(3).says("is not a price such as");
 }
 
 #[test]

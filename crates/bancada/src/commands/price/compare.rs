@@ -6,9 +6,9 @@ use model::{Price, RunRecord, Study};
 use report::format;
 use runner::TooSmall;
 use serde_json::{Value, json};
-use workbench::{Carried, Carrier, Paid, ResultsRequest, open_results};
+use workbench::{Carried, Carrier, Machines, Paid, ResultsRequest, open_results};
 
-use super::predicted::{NOT_INCLUDED, carried_json, study_folder, time_words, use_predicted};
+use super::predicted::{Elsewhere, NOT_INCLUDED, carried_json, study_folder, time_words};
 use super::{find, unknown};
 use crate::args::PriceCompareArgs;
 use crate::exit::{CommandResult, Exit, Failure};
@@ -117,7 +117,7 @@ fn of_results(
         let as_billed = drop_unfounded_bills(&mut records, &results.study);
         let prices = match machines {
             [] => same_shape(&environment, &records, catalog, paying(args))?,
-            machines => named(machines, catalog, paying(args))?,
+            machines => named(machines, catalog, &machines_probed, paying(args))?,
         };
         let carried: Vec<Carried> = prices
             .iter()
@@ -128,14 +128,15 @@ fn of_results(
         too_small.retain(|found| as_billed.iter().all(|own| own.machine != found.machine));
         too_small.extend(as_billed);
         let mut comparison = cost::compare(&records, &superseded, &prices);
-        for carried in &carried {
-            use_predicted(&mut comparison, carried, &records, &superseded);
-        }
+        let elsewhere = carried.into_iter();
+        let elsewhere = elsewhere
+            .map(|carried| Elsewhere::new(carried, &mut comparison, &records, &superseded))
+            .collect();
         groups.push(Group {
             comparison,
             environment,
             too_small,
-            carried,
+            elsewhere,
         });
     }
     refuse_if_none_fits(&groups)?;
@@ -164,7 +165,7 @@ struct Group {
     /// Machines on which the measured times do not hold.
     too_small: Vec<TooSmall>,
     /// Machines that were probed.
-    carried: Vec<Carried>,
+    elsewhere: Vec<Elsewhere>,
 }
 
 /// Fewer cores than the runs kept busy are no reason against a predicted time.
@@ -240,9 +241,26 @@ fn by_environment(records: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
     groups
 }
 
-fn named(machines: &[String], catalog: &Catalog, paying: Paying) -> Result<Vec<Price>, Failure> {
+fn named(
+    machines: &[String],
+    catalog: &Catalog,
+    probed: &Machines,
+    paying: Paying,
+) -> Result<Vec<Price>, Failure> {
     let price = |machine: &String| {
-        let entry = catalog.find(machine).map_err(|e| unknown(&e))?;
+        if let Some(own) = typed(machine)? {
+            return Ok(own);
+        }
+        let entry = catalog.find(machine).map_err(|error| {
+            let is_probed = probed.profiles.iter().any(|own| own.name == *machine);
+            match is_probed {
+                true => Failure::new(
+                    Exit::BadStudy,
+                    format!("`{machine}` was probed, but has no known price: write \"{machine}=0.20 USD/h\" with what it costs you an hour"),
+                ),
+                false => unknown(&error),
+            }
+        })?;
         let spoken = match paying {
             Paying::OnDemand => machine.clone(),
             Paying::Spot => format!("{}+spot", entry.name()),
@@ -250,6 +268,20 @@ fn named(machines: &[String], catalog: &Catalog, paying: Paying) -> Result<Vec<P
         catalog.price(&spoken).map_err(|e| unknown(&e))
     };
     machines.iter().map(price).collect()
+}
+
+/// `0.169 USD/h`, or `NAME=0.169 USD/h` of a machine that was probed or is to be called so.
+fn typed(machine: &str) -> Result<Option<Price>, Failure> {
+    let (name, amount) = machine.rsplit_once('=').unwrap_or((machine, machine));
+    if !amount.contains('/') || !amount.contains(' ') {
+        return Ok(None);
+    }
+    let per_hour = plan::price_per_hour(amount.trim());
+    let per_hour = per_hour.map_err(|why| Failure::new(Exit::BadStudy, why))?;
+    Ok(Some(Price {
+        machine: name.trim().to_owned(),
+        ..Price::typed_in(per_hour)
+    }))
 }
 
 /// Machines that could take the place of the one that the runs are priced as.
@@ -312,7 +344,7 @@ impl Group {
     }
 
     fn time_words(&self) -> String {
-        time_words(&self.carried, self.comparison.machines.len())
+        time_words(&self.elsewhere, self.comparison.machines.len())
     }
 
     /// Scenarios below each other, machines beside each other: the mean of a run.
@@ -396,9 +428,9 @@ impl Group {
         });
         let predicted = |machine: &Repriced| {
             let own = self
-                .carried
+                .elsewhere
                 .iter()
-                .find(|c| c.machine == machine.price.machine);
+                .find(|one| one.carried.machine == machine.price.machine);
             own.map(carried_json)
         };
         let machines = comparison.machines.iter().map(|machine| {
