@@ -8,7 +8,7 @@ use workbench::{StudyState, StudySummary};
 use crate::html::Html;
 use crate::page::{Page, ago};
 use crate::pages::Answer;
-use crate::shared::{Entry, Shared, Shown};
+use crate::shared::{Entry, Shared, StudyNow};
 use crate::stream::Part;
 
 pub(crate) fn page(shared: &Shared) -> Answer {
@@ -72,7 +72,7 @@ fn row(html: &mut Html, shared: &Shared, entry: &Entry) {
         last_activity,
         ..
     } = &entry.summary;
-    let shown = shared.shown(entry);
+    let now = shared.now(entry);
     let address = address(shared, entry);
     html.raw("<tr><th scope=\"row\">").link(&address, name);
     if let Some(objective) = objective {
@@ -80,13 +80,13 @@ fn row(html: &mut Html, shared: &Shared, entry: &Entry) {
             .text(objective)
             .raw("</span>");
     }
-    if let StudyState::Unreadable { why } = &shown.state {
+    if let StudyState::Unreadable { why } = &now.state {
         let first = why.lines().next().unwrap_or_default();
         html.raw("<br><span class=\"half\">")
             .text(first)
             .raw("</span>");
     }
-    html.raw("</th><td>").add(&state_words(&shown)).raw("</td>");
+    html.raw("</th><td>").add(&state_words(&now)).raw("</td>");
     let failed = match runs.failed {
         0 => String::new(),
         failed => format!(", {failed} failed"),
@@ -111,12 +111,12 @@ pub(crate) fn address(shared: &Shared, entry: &Entry) -> String {
     format!("{}/s/{}", shared.root, entry.id)
 }
 
-pub(crate) fn state_words(shown: &Shown) -> Html {
+pub(crate) fn state_words(now: &StudyNow) -> Html {
     let mut html = Html::new();
     html.raw("<span class=\"state\"")
-        .attribute("data-state", shown.state.word())
+        .attribute("data-state", now.state.word())
         .raw(">");
-    html.text(shown.words()).raw("</span>");
+    html.text(now.words()).raw("</span>");
     html
 }
 

@@ -36,13 +36,13 @@ struct AskedToEnd {
 }
 
 /// A study as it is shown.
-pub(crate) struct Shown {
+pub(crate) struct StudyNow {
     pub(crate) state: StudyState,
     /// What was asked of it here, until it goes on.
     pub(crate) asked: Option<Wish>,
 }
 
-impl Shown {
+impl StudyNow {
     pub(crate) fn words(&self) -> &'static str {
         match (&self.state, self.asked) {
             (StudyState::Running { .. }, Some(Wish::Pause)) => "pausing…",
@@ -135,18 +135,15 @@ impl Shared {
         }
     }
 
-    pub(crate) fn shown(&self, entry: &Entry) -> Shown {
+    pub(crate) fn now(&self, entry: &Entry) -> StudyNow {
         let state = self.state(entry);
-        let asked = lock(&self.asked).get(&entry.id).copied();
-        // A process that began since was not asked.
-        let asked = asked.filter(|asked| match state {
-            StudyState::Running { pid } => pid == asked.pid,
-            _ => true,
-        });
-        Shown {
-            state,
-            asked: asked.map(|asked| asked.wish),
+        let mut all = lock(&self.asked);
+        if let StudyState::Running { pid } = state {
+            // A process that began since was not asked.
+            all.retain(|id, asked| *id != entry.id || asked.pid == pid);
         }
+        let asked = all.get(&entry.id).map(|asked| asked.wish);
+        StudyNow { state, asked }
     }
 
     pub(crate) fn ask_to_end(&self, entry: &Entry, wish: Wish) -> Result<(), workbench::Error> {

@@ -85,14 +85,14 @@ fn place_words(summary: &StudySummary) -> String {
 
 /// Its state, and what can be asked of it.
 fn control(shared: &Shared, entry: &Entry) -> Html {
-    let shown = shared.shown(entry);
-    let state = &shown.state;
+    let now = shared.now(entry);
+    let state = &now.state;
     let address = address(shared, entry);
     let is_running = matches!(state, StudyState::Running { .. });
     let is_starting = !is_running && shared.is_starting(&entry.id);
     let mut html = Html::new();
     html.raw("<div class=\"control\">");
-    html.add(&state_words(&shown));
+    html.add(&state_words(&now));
     if is_starting {
         html.raw(" <span class=\"half\">starting: checking the study</span>");
     }
@@ -105,14 +105,14 @@ fn control(shared: &Shared, entry: &Entry) -> Html {
             .text(words);
         html.raw("</button></form>");
     };
-    if is_running && shown.asked.is_none() {
+    if is_running && now.asked.is_none() {
         button(
             "pause",
             "Pause",
             "End after the runs in progress; Go on continues from there",
         );
     }
-    if is_running && shown.asked != Some(Wish::Stop) {
+    if is_running && now.asked != Some(Wish::Stop) {
         button(
             "stop",
             "Stop",
@@ -132,7 +132,7 @@ fn control(shared: &Shared, entry: &Entry) -> Html {
         html.link(format!("{address}/edit"), "Edit the plan");
     }
     html.raw("</div>\n");
-    match (is_running, shown.asked) {
+    match (is_running, now.asked) {
         (true, Some(Wish::Pause)) => {
             html.paragraph(
                 "note",
@@ -167,7 +167,7 @@ fn done(shared: &Shared, entry: &Entry) -> Html {
     let live = shared.live(entry);
     let done = lock(&live).done();
     let mut html = Html::new();
-    html.text(format!("{done:?} {}", shared.shown(entry).words()));
+    html.text(format!("{done:?} {}", shared.now(entry).words()));
     html
 }
 
