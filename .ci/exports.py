@@ -133,5 +133,36 @@ def mlflow(folder):
     print(f"{len(runs)} runs, {len(found.data.metrics)} metrics each")
 
 
+def database(file):
+    """What MLflow itself tracks, where nobody says otherwise."""
+    import mlflow
+
+    mlflow.set_tracking_uri(f"sqlite:///{pathlib.Path(file).absolute()}")
+    mlflow.set_experiment("demo")
+    for batch in (16, 32):
+        with mlflow.start_run(run_name=f"it's {batch}"):
+            mlflow.log_param("batch", batch)
+            for step in range(3):
+                mlflow.log_metric("loss", 1 / (step + 1), step=step)
+            mlflow.log_metric("total_seconds", 0.25 * batch)
+    failed = mlflow.start_run()
+    mlflow.log_param("batch", 16)
+    mlflow.log_metric("total_seconds", 1)
+    mlflow.end_run("FAILED")
+    deleted = mlflow.start_run()
+    mlflow.log_param("batch", 99)
+    mlflow.end_run()
+    mlflow.delete_run(deleted.info.run_id)
+
+
+def imported(file):
+    rows = list(csv.DictReader(open(file, newline="")))
+    found = [(row["factor_batch"], row["status"], float(row["total_seconds"])) for row in rows]
+    assert found == [("16", "ok", 4), ("16", "failed", 1), ("32", "ok", 8)], found
+    losses = [row["loss"] for row in rows if row["status"] == "ok"]
+    assert all(abs(float(loss) - 1 / 3) < 1e-9 for loss in losses), losses
+    print(f"{len(rows)} runs of a database")
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](*sys.argv[2:])

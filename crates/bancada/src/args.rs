@@ -454,6 +454,7 @@ impl WhatIfArgs {
             currency: self.currency.clone(),
             rates: self.rate.clone(),
             tax: self.tax.clone(),
+            asked_in: workbench::AskedIn::Options,
         }
     }
 }

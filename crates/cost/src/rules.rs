@@ -231,7 +231,7 @@ impl ProviderRule {
                 since: self
                     .since
                     .clone()
-                    .unwrap_or_else(|| "the beginning".to_owned()),
+                    .unwrap_or_else(|| RuleOrigin::SINCE_EVER.to_owned()),
                 source: self.source.clone(),
             }),
             ..BillingRule::default()

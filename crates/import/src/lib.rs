@@ -27,7 +27,7 @@ mod units;
 
 pub use infer::{Inferred, infer_study};
 pub use logs::{LogFile, LogFormat, LogRecords, LogSpec, Logs};
-pub use mlflow::{mlflow_spec, mlflow_table};
+pub use mlflow::{MlflowRun, mlflow_runs_table, mlflow_spec, mlflow_table};
 pub use pattern::FilePattern;
 pub use spec::{ColumnFactor, ColumnMetric, Counted, DecimalMark, ImportSpec, RowKind, SpecError};
 pub use study_text::study_text;

@@ -1,4 +1,4 @@
-//! Runs of an MLflow tracking folder (its file store) as a table, with the column names of
+//! Runs of an MLflow tracking folder (its file store) or of its database as a table, with the column names of
 //! `mlflow.search_runs`: `run_id`, `status`, `start_time`, `duration_seconds`, `params.NAME`,
 //! `metrics.NAME`, `tags.NAME`.
 
@@ -55,6 +55,64 @@ pub fn mlflow_table(folder: &str, files: &[InputFile]) -> Option<InputFile> {
     })
 }
 
+/// A run of MLflow, wherever it was tracked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MlflowRun {
+    pub id: String,
+    pub name: String,
+    pub status: Option<&'static str>,
+    pub start_ms: Option<i64>,
+    pub end_ms: Option<i64>,
+    /// `params.NAME`, `metrics.NAME`, `tags.NAME` and more.
+    pub values: BTreeMap<String, String>,
+}
+
+impl MlflowRun {
+    /// `FINISHED`, as databases have it; or 3, as files.
+    pub fn status_of(word: &str) -> Option<&'static str> {
+        match word {
+            "FINISHED" | "3" => Some("ok"),
+            "FAILED" | "4" => Some("failed"),
+            _ => None,
+        }
+    }
+
+    fn cells(self) -> BTreeMap<String, String> {
+        let started = self
+            .start_ms
+            .and_then(|ms| Timestamp::from_millisecond(ms).ok());
+        let lasted = self.start_ms.zip(self.end_ms);
+        let lasted = lasted.map(|(begin, end)| end.saturating_sub(begin) as f64 / 1000.0);
+        let lasted = lasted.filter(|seconds| *seconds > 0.0);
+        let cells = [
+            ("run_id", self.id),
+            ("run_name", self.name),
+            ("status", self.status.unwrap_or("interrupted").to_owned()),
+            (
+                "start_time",
+                started.map(|at| at.to_string()).unwrap_or_default(),
+            ),
+            (
+                "duration_seconds",
+                lasted.map(|s| s.to_string()).unwrap_or_default(),
+            ),
+        ];
+        let cells = cells
+            .into_iter()
+            .map(|(name, cell)| (name.to_owned(), cell));
+        cells.chain(self.values).collect()
+    }
+}
+
+/// Runs of a database of MLflow, as a table of the same columns. `None` if there is no run.
+pub fn mlflow_runs_table(database: &str, runs: Vec<MlflowRun>) -> Option<InputFile> {
+    let runs: Vec<_> = runs.into_iter().map(MlflowRun::cells).collect();
+    (!runs.is_empty()).then(|| InputFile {
+        name: database.to_owned(),
+        text: csv_of(runs.iter()),
+    })
+}
+
 /// Of an experiment it has no run.
 fn run_meta(text: &str) -> Option<BTreeMap<String, String>> {
     let value = |key: &str| {
@@ -69,34 +127,15 @@ fn run_meta(text: &str) -> Option<BTreeMap<String, String>> {
         return None;
     }
     let milliseconds = |key: &str| value(key).and_then(|text| text.parse::<i64>().ok());
-    let (begin, end) = (milliseconds("start_time"), milliseconds("end_time"));
-    let started = begin.and_then(|begin| Timestamp::from_millisecond(begin).ok());
-    let lasted = begin
-        .zip(end)
-        .map(|(begin, end)| (end - begin) as f64 / 1000.0);
-    let status = match value("status").as_deref() {
-        Some("3") => "ok",
-        Some("4") => "failed",
-        _ => "interrupted",
+    let run = MlflowRun {
+        id: run,
+        name: value("run_name").unwrap_or_default(),
+        status: value("status").and_then(|word| MlflowRun::status_of(&word)),
+        start_ms: milliseconds("start_time"),
+        end_ms: milliseconds("end_time"),
+        values: BTreeMap::new(),
     };
-    let cells = [
-        ("run_id", run),
-        ("run_name", value("run_name").unwrap_or_default()),
-        ("status", status.to_owned()),
-        (
-            "start_time",
-            started.map(|at| at.to_string()).unwrap_or_default(),
-        ),
-        (
-            "duration_seconds",
-            lasted
-                .filter(|seconds| *seconds > 0.0)
-                .map(|s| s.to_string())
-                .unwrap_or_default(),
-        ),
-    ];
-    let cells = cells.into_iter();
-    Some(cells.map(|(name, cell)| (name.to_owned(), cell)).collect())
+    Some(run.cells())
 }
 
 fn csv_of<'r>(runs: impl Iterator<Item = &'r BTreeMap<String, String>> + Clone) -> String {
@@ -189,6 +228,25 @@ mod tests {
             9.5,,,,b,it's,2023-11-14T22:13:20Z,failed,\n";
         assert_eq!(table.as_deref(), Some(expected));
         assert_eq!(mlflow_table("x", &files[..1]), None);
+    }
+
+    #[test]
+    fn runs_of_a_database_are_the_same_table() {
+        let run = |id: &str, word: &str| MlflowRun {
+            id: id.to_owned(),
+            name: "it's".to_owned(),
+            status: MlflowRun::status_of(word),
+            start_ms: Some(1_700_000_000_000),
+            end_ms: Some(1_700_000_009_500),
+            values: [("params.batch".to_owned(), "32".to_owned())].into(),
+        };
+        let runs = vec![run("a", "FINISHED"), run("b", "RUNNING")];
+        let expected = "duration_seconds,params.batch,run_id,run_name,start_time,status\n\
+            9.5,32,a,it's,2023-11-14T22:13:20Z,ok\n\
+            9.5,32,b,it's,2023-11-14T22:13:20Z,interrupted\n";
+        let table = mlflow_runs_table("mlflow.db", runs).map(|table| table.text);
+        assert_eq!(table.as_deref(), Some(expected));
+        assert_eq!(mlflow_runs_table("mlflow.db", Vec::new()), None);
     }
 
     #[test]

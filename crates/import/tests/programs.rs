@@ -105,6 +105,101 @@ fn every_form_of_a_log_of_keras_is_the_same_run() {
     }
 }
 
+/// Until TensorFlow 2.1 the bars of `fit` counted images.
+fn old_keras(header: &str, bar: &str) -> String {
+    let epoch = |number: u32| format!("Epoch {number}/2\n{bar} - loss: 0.5 - acc: 0.8\n");
+    format!("{header}{}{}", epoch(1), epoch(2))
+}
+
+fn of_batch(batch: Option<u64>, images: Option<u64>) -> LogSpec {
+    LogSpec {
+        batch,
+        images,
+        ..spec()
+    }
+}
+
+#[test]
+fn bars_of_old_keras_count_images() {
+    let header = "Train on 60000 samples, validate on 10000 samples\n";
+    let bar = "60000/60000 [==============================] - 7s";
+    let of_time = |time: &str| format!("{bar}{time}");
+    let texts = [
+        // Keras 2, 1, and that of TensorFlow 2.1; then `verbose` 2 of these.
+        old_keras(header, &of_time(" 105us/step")),
+        old_keras(header, &of_time("")).replace("7s", "6.3s"),
+        old_keras("", &of_time(" 105us/sample")),
+        old_keras(header, "60000/60000 - 6.3s"),
+        old_keras(header, " - 7s 105us/step"),
+        old_keras(header, "6.3s"),
+    ];
+    for text in &texts {
+        let record = one(text, &of_batch(Some(64), None));
+        let metrics = [
+            ("train_seconds", Some(12.6)),
+            ("images", Some(120_000.0)),
+            ("steps", Some(1_876.0)),
+            ("step_seconds", Some(6.3 / 938.0)),
+            ("images_per_second", Some(120_000.0 / 12.6)),
+        ];
+        check_metrics(&record, &metrics);
+        // Without the batch there are images, and no steps.
+        let record = one(text, &spec());
+        let metrics = [
+            ("images", Some(120_000.0)),
+            ("images_per_second", Some(120_000.0 / 12.6)),
+            ("steps", None),
+            ("step_seconds", None),
+        ];
+        check_metrics(&record, &metrics);
+    }
+    let found = read(&texts[0], &of_batch(Some(64), None));
+    let epochs = found.events[0].iter().filter_map(|event| match event.kind {
+        EventKind::Step { step, epoch, .. } => Some((step, epoch)),
+        _ => None,
+    });
+    assert_eq!(
+        epochs.collect::<Vec<_>>(),
+        [(938, Some(1)), (1876, Some(2))]
+    );
+}
+
+#[test]
+fn what_bars_of_keras_count_is_not_guessed() {
+    let text = old_keras("", "60000/60000 - 7s");
+    let unclear = read(&text, &of_batch(Some(64), None));
+    let problems: Vec<String> = unclear.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].contains("`60000/60000` counts steps or images")
+            && problems[0].contains("--images"),
+        "{problems:?}"
+    );
+    let metrics = [
+        ("train_seconds", Some(14.0)),
+        ("images", None),
+        ("steps", None),
+        ("images_per_second", None),
+    ];
+    check_metrics(&unclear.records[0], &metrics);
+    // The images of an epoch decide it.
+    let images = one(&text, &of_batch(Some(64), Some(60_000)));
+    check_metrics(
+        &images,
+        &[("images", Some(120_000.0)), ("steps", Some(1_876.0))],
+    );
+    let text = old_keras("", "938/938 - 7s");
+    let steps = one(&text, &of_batch(Some(64), Some(60_000)));
+    check_metrics(
+        &steps,
+        &[("images", Some(120_000.0)), ("steps", Some(1_876.0))],
+    );
+    // So does a log that says that it counts steps.
+    let text = old_keras("Train for 938 steps\n", "938/938 - 7s");
+    let steps = one(&text, &of_batch(None, None));
+    check_metrics(&steps, &[("images", None), ("steps", Some(1_876.0))]);
+}
+
 #[test]
 fn a_log_of_keras_that_ends_early_is_no_result() {
     let text = KERAS_2
@@ -165,10 +260,34 @@ fn a_log_of_the_imagenet_example_has_steps_and_epochs() {
     assert_eq!(epochs(&record), expected);
     check_metrics(
         &record,
-        &[("train_seconds", Some(22.2)), ("steps", Some(71.0))],
+        // Of the last batches of an epoch no line is printed.
+        &[("train_seconds", Some(22.2)), ("steps", Some(80.0))],
     );
-    let cut = line(0, 10, "0.500", "4.0e+00");
-    assert_eq!(one(&cut, &spec()).outcome.status, Status::Interrupted);
+    let known = LogSpec {
+        batch: Some(64),
+        images: Some(2_500),
+        ..spec()
+    };
+    // The last batch of an epoch is smaller.
+    check_metrics(
+        &one(&text, &known),
+        &[
+            ("images", Some(5_000.0)),
+            ("images_per_second", Some(5_000.0 / 22.2)),
+        ],
+    );
+    // Older versions count from zero, newer ones from one.
+    for (first, done) in [(0, 11.0), (1, 10.0)] {
+        let cut = line(0, first, "0.900", "4.0e+00") + &line(0, 10, "0.500", "4.0e+00");
+        let record = one(&cut, &spec());
+        assert_eq!(record.outcome.status, Status::Interrupted);
+        let metrics = [
+            ("steps", Some(done)),
+            ("train_seconds", Some(0.5 * done)),
+            ("epoch_seconds", None),
+        ];
+        check_metrics(&record, &metrics);
+    }
 }
 
 #[test]
@@ -183,6 +302,10 @@ fn a_log_of_the_mnist_example_has_losses_and_no_times() {
         &record,
         &[("images", Some(60_000.0)), ("train_seconds", None)],
     );
+    // An epoch that is not finished did not see all of them.
+    let cut = format!("{text}Train Epoch: 2 [0/60000 (0%)]\tLoss: 0.5\n");
+    let record = one(&cut, &spec());
+    check_metrics(&record, &[("images", Some(60_000.0)), ("loss", Some(1.5))]);
 }
 
 #[test]

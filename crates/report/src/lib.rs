@@ -21,7 +21,7 @@ pub use delimited::{Grid, ToldStep};
 pub use export::{
     Content, ExportFormat, ExportTable, Exported, ExportedFile, FORMATS, Output, TABLES, export,
 };
-pub use html::{escape, html, page_style, prose};
+pub use html::{MOST_RECOMMENDATIONS, escape, html, page_style, prose, recommendation};
 pub use json::{RESULT_SCHEMA, json};
 pub use latex::latex;
 pub use markdown::{compared_markdown, markdown};

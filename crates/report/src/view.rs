@@ -200,6 +200,7 @@ impl NumberColumn<'_> {
             None => self.info.name.ends_with("_percent"),
         };
         let quantity = format::quantity(mean, self.unit.scale);
+        let is_count = metric::is_count(&self.info.name) && mean.value.fract() == 0.0;
         let (value, half_width) = if self.info.name == metric::COST_PER_INFERENCE {
             (
                 crate::tables::money(1e6 * mean.value, &self.info.unit),
@@ -207,6 +208,9 @@ impl NumberColumn<'_> {
             )
         } else if let Some(money) = money {
             (format::money(&money), String::new())
+        } else if is_count && quantity.half_width.is_empty() && self.unit.scale == 1.0 {
+            let text = analyse::metric_value(self.info, mean.value);
+            (text, String::new())
         } else if is_whole {
             let whole = format::whole(mean.value / self.unit.scale);
             (whole, String::new())

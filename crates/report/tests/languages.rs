@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use common::{Recipe, World, analysis, serving, studies};
 use messages::Language;
-use model::{Status, Warning};
+use model::money::RuleOrigin;
+use model::{Level, Status, Warning};
 use report::{TerminalOptions, terminal};
 use serde_json::Value;
 
@@ -22,7 +23,9 @@ const ENGLISH: &[&str] = &[
 ];
 
 /// Fields that are not sentences of ours: the methods of `stats`, and what the study, its prices or its runs say.
-const NOT_OURS: &[&str] = &["method", "detail", "cause", "source", "bill", "bills"];
+const NOT_OURS: &[&str] = &[
+    "method", "detail", "cause", "source", "since", "bill", "bills",
+];
 
 fn worlds() -> Vec<(&'static str, World)> {
     let mut troubled = Recipe {
@@ -48,7 +51,17 @@ fn worlds() -> Vec<(&'static str, World)> {
         ("paying", studies::paying()),
         ("serving", serving::world()),
     ];
-    worlds.iter_mut().for_each(|(_, world)| unnamed(world));
+    let always = RuleOrigin {
+        name: "x".to_owned(),
+        since: RuleOrigin::SINCE_EVER.to_owned(),
+        source: "x".to_owned(),
+    };
+    for (_, world) in &mut worlds {
+        for price in world.records.iter_mut().flat_map(|r| &mut r.price) {
+            price.billing.origin = Some(always.clone());
+        }
+        unnamed(world);
+    }
     worlds
 }
 
@@ -312,5 +325,39 @@ fn tables_for_programs_are_the_same_in_all_languages() {
                 exported(Language::English, table)
             );
         }
+    }
+}
+
+/// Of clients, whose name is no phase's.
+fn loaded_by_clients() -> World {
+    let mut world = serving::world();
+    let warm = Level::Text("warm".to_owned());
+    let clients = Level::Text("clients".to_owned());
+    let rename = |level: &mut Level| {
+        if *level == warm {
+            *level = clients.clone();
+        }
+    };
+    let factors = world.study.factors.iter_mut();
+    factors
+        .flat_map(|factor| &mut factor.levels)
+        .for_each(rename);
+    let planned = world.plan.scenarios.iter_mut();
+    let measured = world.records.iter_mut().map(|record| &mut record.scenario);
+    let scenarios = planned.chain(measured);
+    let levels = scenarios.flat_map(|scenario| &mut scenario.levels);
+    levels.for_each(|of| rename(&mut of.level));
+    world
+}
+
+#[test]
+fn kinds_of_load_are_said_in_the_language() {
+    for (language, word) in [
+        (Language::Portuguese, "clientes"),
+        (Language::Spanish, "clientes"),
+        (Language::Russian, "клиенты"),
+    ] {
+        let page = language.scope(|| report::html(&analysis(&loaded_by_clients()), &meta()));
+        assert!(texts(&page).contains(word), "{}", language.code());
     }
 }

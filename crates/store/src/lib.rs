@@ -35,6 +35,7 @@ mod reconcile;
 mod staging;
 mod store;
 mod ticket;
+mod tracked;
 
 pub use arrange::{Arranged, Renumbered, ScenarioOf, SetAside};
 pub use error::StoreError;
@@ -44,6 +45,7 @@ pub use lock::{StudyLock, writer_of};
 pub use staging::Staging;
 pub use store::{Store, StudyIdentity};
 pub use ticket::Note;
+pub use tracked::{TrackedError, TrackedRun, is_database, tracked_runs};
 
 /// A bundle that is there but cannot be read, or a file of one that is not what was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use analyse::{Analysis, ScenarioResult};
 use model::Timestamp;
 use report::{ReportMeta, format};
-use workbench::{OtherPrices, Results, ResultsRequest, WhatIfRequest, open_results};
+use workbench::{AskedIn, OtherPrices, Results, ResultsRequest, WhatIfRequest, open_results};
 
 use crate::ask::Ask;
 use crate::html::Html;
@@ -26,7 +26,7 @@ impl Wishes {
     pub(crate) const FIELDS: [Field; 7] = [
         field("deadline", "deadline of a run", "2h"),
         field("most_cost", "most it may cost", "5 USD"),
-        field("price", "price", "aws/c7i.xlarge, 0.2 USD/h, NAME=PRICE"),
+        field("price", "price", "aws/c7i.xlarge or 0.2 USD/h"),
         field("region", "region", "eu-west-1"),
         field("currency", "currency", "BRL"),
         field("rate", "exchange rate", "USD:BRL=5.42"),
@@ -70,7 +70,8 @@ impl Shown {
             region: one("region"),
             currency: one("currency").map(|code| code.to_uppercase()),
             rates: several("rate"),
-            tax: one("tax"),
+            tax: one("tax").map(|tax| tax.trim_end_matches([' ', '%']).to_owned()),
+            asked_in: AskedIn::Form,
             ..WhatIfRequest::default()
         };
         let other = OtherPrices::read(&request, path, &results, &nobody)?;
@@ -114,7 +115,7 @@ pub(crate) fn html(study: &str, entry: &Entry, ask: &Ask, most_runs: usize) -> H
     }
     let shown = match Shown::of(entry, ask) {
         Ok(shown) => shown,
-        Err(error) => return page::error_words(&error),
+        Err(error) => return wrong_words(&error),
     };
     let analysis = &shown.analysis;
     if analysis.runs.is_empty() {
@@ -127,8 +128,12 @@ pub(crate) fn html(study: &str, entry: &Entry, ask: &Ask, most_runs: usize) -> H
     if let Some(repriced) = &analysis.study.repriced {
         html.paragraph("callout", repriced);
     }
-    match wishes(ask).and_then(|wishes| recommended(analysis, wishes.as_ref())) {
-        Ok(sentences) => html.list("advice", sentences),
+    match wishes(ask) {
+        Ok(Some(wishes)) => match analyse::recommend(analysis, &wishes) {
+            Ok(sentences) => html.list("advice", sentences),
+            Err(wrong) => html.paragraph("callout", &wrong),
+        },
+        Ok(None) => answer(&mut html, analysis),
         Err(wrong) => html.paragraph("callout", &wrong),
     };
     // What to choose was said first.
@@ -164,14 +169,43 @@ fn wishes(ask: &Ask) -> Result<Option<analyse::Wishes>, String> {
     Ok((!wishes.is_empty()).then_some(wishes))
 }
 
-fn recommended(
-    analysis: &Analysis,
-    wishes: Option<&analyse::Wishes>,
-) -> Result<Vec<String>, String> {
-    match wishes {
-        Some(wishes) => analyse::recommend(analysis, wishes),
-        None => Ok(analysis.best.sentences.clone()),
+/// What is wrong with what was asked: nobody wrote the text that it was read from.
+fn wrong_words(error: &workbench::Error) -> Html {
+    let mut html = Html::new();
+    let mistakes = match error.found() {
+        None => {
+            html.paragraph("callout", &error.to_string());
+            return html;
+        }
+        Some(mistakes) if mistakes.name == AskedIn::Form.name() => mistakes,
+        Some(_) => return page::error_words(error),
+    };
+    for mistake in &mistakes.found {
+        let label = mistake.label.iter().map(|label| format!("; {label}"));
+        let message = mistake.message.clone() + &label.collect::<String>();
+        html.paragraph("callout", &message);
     }
+    html
+}
+
+/// What to choose and what it saves, then the ranking that it rests on.
+fn answer<'h>(html: &'h mut Html, analysis: &Analysis) -> &'h mut Html {
+    let answer = &analysis.answer;
+    if let Some(nothing) = &answer.nothing {
+        html.raw("<div class=\"pick unsure\">");
+        html.paragraph("what", nothing).raw("</div>\n");
+    }
+    let all = &answer.recommendations;
+    for recommended in all.iter().take(report::MOST_RECOMMENDATIONS) {
+        html.recommendation(recommended);
+    }
+    if all.len() > report::MOST_RECOMMENDATIONS {
+        html.paragraph(
+            "note",
+            "What to choose for each task is in the whole report.",
+        );
+    }
+    html.list("advice", &analysis.best.sentences)
 }
 
 fn scenarios(html: &mut Html, analysis: &Analysis) {

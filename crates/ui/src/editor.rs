@@ -149,6 +149,19 @@ fn planned(draft: &DraftPlan) -> Html {
     let kept = format!("{} measured already", format::count(draft.kept));
     fact("to be made", format::count(draft.due.len()), kept);
     match &draft.forecast {
+        Some(forecast) if forecast.unknown_runs > 0 => {
+            let of = format!(
+                "for {} of {} runs; nothing like the others was measured yet",
+                format::count(draft.due.len() - forecast.unknown_runs),
+                format::count(draft.due.len())
+            );
+            let time = format::duration(forecast.seconds.low);
+            fact("time", format!("at least {time}"), of);
+            if let Some(money) = &forecast.money {
+                let more = "for the same runs".to_owned();
+                fact("cost", format!("at least {}", money.low), more);
+            }
+        }
         Some(forecast) => {
             fact(
                 "time",

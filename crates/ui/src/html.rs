@@ -74,10 +74,20 @@ impl Html {
     /// Up to its first row. Columns of numbers are marked so. What is wider than the page scrolls, by
     /// keyboard too.
     pub(crate) fn table(&mut self, caption: &str, columns: &[(&'static str, bool)]) -> &mut Self {
+        self.table_of("", caption, columns)
+    }
+
+    /// Of a class of its own, after a space.
+    pub(crate) fn table_of(
+        &mut self,
+        class: &'static str,
+        caption: &str,
+        columns: &[(&'static str, bool)],
+    ) -> &mut Self {
         self.raw("<div class=\"wide\" tabindex=\"0\" role=\"group\"");
         self.attribute("aria-label", caption);
-        self.raw("><table class=\"data\">\n<caption class=\"quiet\">")
-            .text(caption);
+        self.raw("><table class=\"data").raw(class);
+        self.raw("\">\n<caption class=\"quiet\">").text(caption);
         self.raw("</caption>\n<thead>\n<tr>");
         for (name, is_number) in columns {
             // A heading without words says nothing to who listens.
@@ -104,6 +114,12 @@ impl Html {
 
     pub(crate) fn number(&mut self, text: impl Display) -> &mut Self {
         self.raw("<td class=\"number\">").text(text).raw("</td>")
+    }
+
+    /// As the report has it.
+    pub(crate) fn recommendation(&mut self, recommended: &analyse::Recommendation) -> &mut Self {
+        self.0.push_str(&report::recommendation(recommended));
+        self
     }
 
     pub(crate) fn into_string(self) -> String {

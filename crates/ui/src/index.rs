@@ -8,7 +8,7 @@ use workbench::{StudyState, StudySummary};
 use crate::html::Html;
 use crate::page::{Page, ago};
 use crate::pages::Answer;
-use crate::shared::{Entry, Shared};
+use crate::shared::{Entry, Shared, StudyNow};
 use crate::stream::Part;
 
 pub(crate) fn page(shared: &Shared) -> Answer {
@@ -43,7 +43,8 @@ fn studies(shared: &Shared) -> Html {
         html.prose("There is no study file here yet: `bancada init` writes one.");
         return html;
     }
-    html.table(
+    html.table_of(
+        " studies",
         "Studies of this folder",
         &[
             ("study", false),
@@ -71,7 +72,7 @@ fn row(html: &mut Html, shared: &Shared, entry: &Entry) {
         last_activity,
         ..
     } = &entry.summary;
-    let state = shared.state(entry);
+    let now = shared.now(entry);
     let address = address(shared, entry);
     html.raw("<tr><th scope=\"row\">").link(&address, name);
     if let Some(objective) = objective {
@@ -79,13 +80,13 @@ fn row(html: &mut Html, shared: &Shared, entry: &Entry) {
             .text(objective)
             .raw("</span>");
     }
-    if let StudyState::Unreadable { why } = &state {
+    if let StudyState::Unreadable { why } = &now.state {
         let first = why.lines().next().unwrap_or_default();
         html.raw("<br><span class=\"half\">")
             .text(first)
             .raw("</span>");
     }
-    html.raw("</th><td>").add(&state_words(&state)).raw("</td>");
+    html.raw("</th><td>").add(&state_words(&now)).raw("</td>");
     let failed = match runs.failed {
         0 => String::new(),
         failed => format!(", {failed} failed"),
@@ -99,7 +100,9 @@ fn row(html: &mut Html, shared: &Shared, entry: &Entry) {
     });
     html.raw("<td>");
     if entry.summary.file.is_some() {
-        html.link(format!("{address}/edit"), format!("Edit {name}"));
+        html.raw("<a").attribute("href", format!("{address}/edit"));
+        html.attribute("aria-label", format!("Edit {name}"))
+            .raw(">Edit</a>");
     }
     html.raw("</td></tr>\n");
 }
@@ -108,12 +111,12 @@ pub(crate) fn address(shared: &Shared, entry: &Entry) -> String {
     format!("{}/s/{}", shared.root, entry.id)
 }
 
-pub(crate) fn state_words(state: &StudyState) -> Html {
+pub(crate) fn state_words(now: &StudyNow) -> Html {
     let mut html = Html::new();
     html.raw("<span class=\"state\"")
-        .attribute("data-state", state.word())
+        .attribute("data-state", now.state.word())
         .raw(">");
-    html.text(state.word()).raw("</span>");
+    html.text(now.words()).raw("</span>");
     html
 }
 

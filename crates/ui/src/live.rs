@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use model::{Event, EventKind, Money, RunId, RunRecord, Sample, Status};
+use model::{Event, EventKind, Level, Money, RunId, RunRecord, Sample, Scenario, Status};
 use report::format;
 use runner::{Count, Progress};
 use workbench::LiveReader;
@@ -112,7 +112,7 @@ impl Live {
                 let totals = self.totals_or(count);
                 totals.count = count;
                 totals.projected = projected;
-                let levels = scenario.levels_label();
+                let levels = scenario_words(&scenario);
                 // One that is told again goes on.
                 self.runs
                     .entry(run)
@@ -181,7 +181,7 @@ impl Live {
         self.runs.remove(&record.run);
         self.ended.push_front(EndedRun {
             run: record.run,
-            levels: record.scenario.levels_label(),
+            levels: scenario_words(&record.scenario),
             status: record.outcome.status,
             seconds: record.seconds,
             detail: record.outcome.in_a_line(),
@@ -414,6 +414,15 @@ impl RunNow {
         figure("memory of the run", &self.memory);
         html
     }
+}
+
+/// `C3 · n 3 · lenet5`: a number alone does not say what it is of.
+pub(crate) fn scenario_words(scenario: &Scenario) -> String {
+    let levels = scenario.levels.iter().map(|of| match &of.level {
+        Level::Text(level) => format!(" · {level}"),
+        level => format!(" · {} {level}", of.factor),
+    });
+    scenario.label() + &levels.collect::<String>()
 }
 
 fn none() -> String {

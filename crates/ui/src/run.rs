@@ -1,11 +1,13 @@
 //! One run: while it is in progress, and when it is kept.
 
-use model::{RunId, RunRecord, Status};
+use model::run::metric;
+use model::{RunId, RunRecord, Status, Workload};
 use report::format;
 use workbench::{ResultsRequest, open_results};
 
 use crate::html::Html;
 use crate::index::address;
+use crate::live::scenario_words;
 use crate::page::Page;
 use crate::pages::Answer;
 use crate::series::Series;
@@ -109,7 +111,7 @@ fn kept(entry: &Entry, run: RunId) -> Html {
         }
         Err(error) => return crate::page::error_words(&error),
     };
-    html.paragraph("objective", &record.scenario.levels_label());
+    html.paragraph("objective", &scenario_words(&record.scenario));
     facts(&mut html, &record);
     let steps = workbench::steps(&results, run);
     let losses = Series::of(steps.found.iter().filter_map(|step| step.loss));
@@ -121,7 +123,8 @@ fn kept(entry: &Entry, run: RunId) -> Html {
     }
     html.list("cautions", steps.wrong);
     html.list("cautions", record.warnings.iter().map(ToString::to_string));
-    metrics(&mut html, &record);
+    let is_command = matches!(results.study.workload, Workload::Command(_));
+    metrics(&mut html, &record, is_command);
     phases(&mut html, &record);
     bill(&mut html, &record);
     html
@@ -156,18 +159,22 @@ fn facts(html: &mut Html, record: &RunRecord) {
     html.raw("</dl>\n");
 }
 
-fn metrics(html: &mut Html, record: &RunRecord) {
+fn metrics(html: &mut Html, record: &RunRecord, is_command: bool) {
     if record.metrics.is_empty() {
         return;
     }
     html.raw("<h2>Metrics</h2>\n");
     html.table("Metrics of the run", &[("metric", false), ("value", true)]);
-    for (name, metric) in &record.metrics {
-        let info = analyse::metric_info(name, &metric.unit);
+    for (name, own) in &record.metrics {
+        let mut info = analyse::metric_info(name, &own.unit);
+        // A command that names no epochs trains nothing, as far as is known.
+        if is_command && name == metric::TRAIN_SECONDS && record.epochs.is_empty() {
+            "time".clone_into(&mut info.label);
+        }
         html.raw("<tr><th scope=\"row\">")
             .text(&info.label)
             .raw("</th>");
-        html.number(analyse::metric_value(&info, metric.value))
+        html.number(analyse::metric_value(&info, own.value))
             .raw("</tr>\n");
     }
     html.end_table();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use workbench::{EndedStudy, Here, StartedStudy, StudyState, StudySummary};
+use workbench::{EndedStudy, Here, StartedStudy, StudyState, StudySummary, Wish};
 
 use crate::live::Live;
 use crate::route::StudyId;
@@ -25,6 +25,33 @@ pub(crate) struct Shared {
     listed: Mutex<Listed>,
     lives: Mutex<BTreeMap<StudyId, Arc<Mutex<Live>>>>,
     started: Mutex<BTreeMap<StudyId, Started>>,
+    asked: Mutex<BTreeMap<StudyId, AskedToEnd>>,
+}
+
+/// What was asked here of the process that carries a study out.
+#[derive(Clone, Copy)]
+struct AskedToEnd {
+    pid: u32,
+    wish: Wish,
+}
+
+/// A study as it is shown.
+pub(crate) struct StudyNow {
+    pub(crate) state: StudyState,
+    /// What was asked of it here, until it goes on.
+    pub(crate) asked: Option<Wish>,
+}
+
+impl StudyNow {
+    pub(crate) fn words(&self) -> &'static str {
+        match (&self.state, self.asked) {
+            (StudyState::Running { .. }, Some(Wish::Pause)) => "pausing…",
+            (StudyState::Running { .. }, Some(Wish::Stop)) => "stopping…",
+            (StudyState::Unfinished | StudyState::New, Some(Wish::Pause)) => "paused",
+            (StudyState::Unfinished | StudyState::New, Some(Wish::Stop)) => "stopped",
+            (state, _) => state.word(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -60,6 +87,7 @@ impl Shared {
             listed: Mutex::default(),
             lives: Mutex::default(),
             started: Mutex::default(),
+            asked: Mutex::default(),
         };
         // A folder that cannot be read is told at once.
         workbench::studies(folder, &|_| {})?;
@@ -107,6 +135,27 @@ impl Shared {
         }
     }
 
+    pub(crate) fn now(&self, entry: &Entry) -> StudyNow {
+        let state = self.state(entry);
+        let mut all = lock(&self.asked);
+        if let StudyState::Running { pid } = state {
+            // A process that began since was not asked.
+            all.retain(|id, asked| *id != entry.id || asked.pid == pid);
+        }
+        let asked = all.get(&entry.id).map(|asked| asked.wish);
+        StudyNow { state, asked }
+    }
+
+    pub(crate) fn ask_to_end(&self, entry: &Entry, wish: Wish) -> Result<(), workbench::Error> {
+        let results = &entry.summary.results;
+        let pid = workbench::running(results);
+        workbench::ask_to_end(results, wish)?;
+        if let Some(pid) = pid {
+            lock(&self.asked).insert(entry.id.clone(), AskedToEnd { pid, wish });
+        }
+        Ok(())
+    }
+
     /// Followed from the first time that somebody looks.
     pub(crate) fn live(&self, entry: &Entry) -> Arc<Mutex<Live>> {
         let mut lives = lock(&self.lives);
@@ -130,6 +179,7 @@ impl Shared {
             workbench::start_study(&self.here.program, file, summary.scale.as_deref(), said)?;
         started.insert(entry.id.clone(), Started::Going(study));
         drop(started);
+        lock(&self.asked).remove(&entry.id);
         self.forget_list();
         Ok(())
     }

@@ -66,7 +66,7 @@ pub(crate) fn start(shared: &Shared, entry: &Entry) -> Answer {
 }
 
 pub(crate) fn end(shared: &Shared, entry: &Entry, wish: Wish) -> Answer {
-    match workbench::ask_to_end(&entry.summary.results, wish) {
+    match shared.ask_to_end(entry, wish) {
         Ok(()) => Answer::GoTo(address(shared, entry)),
         Err(error) => page::problem(shared, &error),
     }
@@ -85,13 +85,14 @@ fn place_words(summary: &StudySummary) -> String {
 
 /// Its state, and what can be asked of it.
 fn control(shared: &Shared, entry: &Entry) -> Html {
-    let state = shared.state(entry);
+    let now = shared.now(entry);
+    let state = &now.state;
     let address = address(shared, entry);
     let is_running = matches!(state, StudyState::Running { .. });
     let is_starting = !is_running && shared.is_starting(&entry.id);
     let mut html = Html::new();
     html.raw("<div class=\"control\">");
-    html.add(&state_words(&state));
+    html.add(&state_words(&now));
     if is_starting {
         html.raw(" <span class=\"half\">starting: checking the study</span>");
     }
@@ -104,12 +105,14 @@ fn control(shared: &Shared, entry: &Entry) -> Html {
             .text(words);
         html.raw("</button></form>");
     };
-    if is_running {
+    if is_running && now.asked.is_none() {
         button(
             "pause",
             "Pause",
             "End after the runs in progress; Go on continues from there",
         );
+    }
+    if is_running && now.asked != Some(Wish::Stop) {
         button(
             "stop",
             "Stop",
@@ -129,9 +132,22 @@ fn control(shared: &Shared, entry: &Entry) -> Html {
         html.link(format!("{address}/edit"), "Edit the plan");
     }
     html.raw("</div>\n");
+    match (is_running, now.asked) {
+        (true, Some(Wish::Pause)) => {
+            html.paragraph(
+                "note",
+                "The runs in progress end by themselves; no other begins.",
+            );
+        }
+        (true, Some(Wish::Stop)) => {
+            html.paragraph("note", "The runs in progress are being ended.");
+        }
+        _ => {}
+    }
     if !is_running
         && let Some(ended) = shared.ended(&entry.id)
         && ended.code != Some(0)
+        && !ended.is_interrupted()
     {
         html.paragraph("note", "What its last start from here said:");
         html.add(&page::words_as_typed(&ended.said));
@@ -151,7 +167,7 @@ fn done(shared: &Shared, entry: &Entry) -> Html {
     let live = shared.live(entry);
     let done = lock(&live).done();
     let mut html = Html::new();
-    html.text(format!("{done:?} {}", shared.state(entry).word()));
+    html.text(format!("{done:?} {}", shared.now(entry).words()));
     html
 }
 

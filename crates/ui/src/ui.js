@@ -14,6 +14,7 @@
         form.dispatchEvent(new Event("ask"));
       }
     }
+    clip();
     for (const [name, value] of Object.entries(answer.values || {})) {
       for (const field of document.getElementsByName(name)) {
         // Who types is not interrupted.
@@ -21,6 +22,15 @@
       }
     }
   };
+
+  // A table that is wider than its place says so.
+  const clip = () => {
+    for (const wide of document.querySelectorAll(".wide")) {
+      wide.classList.toggle("clipped", wide.scrollWidth > wide.clientWidth + 1);
+    }
+  };
+  addEventListener("resize", clip);
+  clip();
 
   const say = (words) => {
     const place = document.getElementById("connection");

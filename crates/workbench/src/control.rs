@@ -51,6 +51,14 @@ pub struct EndedStudy {
     pub said: String,
 }
 
+impl EndedStudy {
+    /// By somebody who asked for it, by a signal or here: nothing went wrong.
+    pub fn is_interrupted(&self) -> bool {
+        // As shells say it: 128 and the number of SIGINT.
+        self.code == Some(130)
+    }
+}
+
 /// `bancada run`, in a process group of its own: Ctrl-C in the terminal of its starter does not reach
 /// it. `said` is a file for its messages.
 pub fn start_study(

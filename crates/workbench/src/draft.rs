@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use diagnostics::read_text;
-use model::{Money, Plan, RunId, Study};
+use model::{Money, Plan, RunId, Status, Study};
 use plan::{Recognizer, TypedFactor};
 use runner::{Forecast, RunSelection};
 use store::Store;
@@ -65,7 +65,7 @@ impl DraftPlan {
             kept: plan
                 .runs
                 .iter()
-                .filter(|run| statuses.contains_key(run))
+                .filter(|run| is_kept(statuses.get(run)))
                 .count(),
             dropped,
             forecast: forecast_without_pilot(&study, &plan, &due, &records),
@@ -75,6 +75,11 @@ impl DraftPlan {
             plan,
         })
     }
+}
+
+/// A run that was interrupted is made again.
+fn is_kept(status: Option<&Status>) -> bool {
+    status.is_some_and(|status| *status != Status::Interrupted)
 }
 
 /// Writes a study file that nobody else has changed since `before` was read. Mistakes are refused.

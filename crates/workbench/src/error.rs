@@ -54,6 +54,14 @@ impl Error {
         }
     }
 
+    /// The mistakes alone, with the text they are in, for who calls that text by a different name.
+    pub fn found(&self) -> Option<&Mistakes> {
+        match &self.message {
+            Message::Sentence(_) => None,
+            Message::Mistakes(mistakes) => Some(mistakes),
+        }
+    }
+
     /// The mistakes with the lines they are on, ready to be shown; `None` for a sentence.
     pub fn rendered(&self, style: Style) -> Option<String> {
         match &self.message {

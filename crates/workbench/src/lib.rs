@@ -62,7 +62,7 @@ pub use run_files::{Read, record, steps};
 pub use studies::{RunCounts, StudyState, StudySummary, studies, study_summary};
 pub use timing::{TimeRequest, Timed, TimedCommand, TimedRun, Vary, kept_study, time};
 pub use until::{set_goal, set_until};
-pub use what_if::{OtherPrices, WhatIfRequest, quoted};
+pub use what_if::{AskedIn, OtherPrices, WhatIfRequest, quoted};
 
 /// Where sentences go that a person should read, one at a time.
 pub type Tell<'a> = &'a dyn Fn(&str);

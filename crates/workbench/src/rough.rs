@@ -11,17 +11,16 @@ use crate::open::Opened;
 
 /// Of small networks in 32 bits, as measured on cores of cloud machines: between 5 and 30.
 const FLOPS_PER_CORE: f64 = 10e9;
-/// Of the small GPUs that are rented for such studies; pauses for input included.
-const FLOPS_PER_GPU: f64 = 2e12;
 /// A training step computes the network, and twice as much backwards.
 const TRAINING_PASSES: f64 = 3.0;
 /// Start of the process, reading and decoding.
 const START_SECONDS: f64 = 1.0;
 
 /// As a person should hear it.
-pub const ROUGH: &str = "rough: from the networks' FLOPs, at 10 GFLOP/s a core and 2 TFLOP/s a GPU";
+pub const ROUGH: &str =
+    "rough: from the networks' FLOPs, at 10 GFLOP/s a core; time on a GPU is not estimated";
 
-/// None where nothing can be said, as of a user's own command.
+/// None where nothing can be said, as of a user's own command, or of a GPU: their rates are far apart.
 pub fn rough_forecast(opened: &Opened) -> Option<Forecast> {
     let Opened { study, plan, .. } = opened;
     let home = Home::find().ok()?;
@@ -62,16 +61,14 @@ fn training_seconds(builder: &OrderBuilder<'_>, scenario: &Scenario) -> Option<f
     let graph: Graph = serde_json::from_value(train.job.network.clone()).ok()?;
     let images =
         f64::from(length.epochs) * length.images as f64 * TRAINING_PASSES + length.held_out as f64;
-    Some(images * graph.flops() as f64 / flops_per_second(&built.environment))
+    let rate = flops_per_second(&built.environment)?;
+    Some(images * graph.flops() as f64 / rate)
 }
 
-fn flops_per_second(environment: &Environment) -> f64 {
-    if environment
-        .device
-        .as_deref()
-        .is_some_and(|device| device != "cpu")
-    {
-        return FLOPS_PER_GPU;
+fn flops_per_second(environment: &Environment) -> Option<f64> {
+    let device = environment.device.as_deref();
+    if device.is_some_and(|device| device != "cpu") {
+        return None;
     }
     let shape = environment.price.as_ref().map(|price| &price.shape);
     let sold = shape.and_then(|shape| shape.vcpus);
@@ -81,5 +78,5 @@ fn flops_per_second(environment: &Environment) -> f64 {
         (false, Some(vcpus)) => vcpus,
         _ => measure::usable_cores(),
     };
-    FLOPS_PER_CORE * environment.limits.cores.map_or(has, |cores| cores.min(has))
+    Some(FLOPS_PER_CORE * environment.limits.cores.map_or(has, |cores| cores.min(has)))
 }

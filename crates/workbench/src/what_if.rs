@@ -13,7 +13,7 @@ use crate::catalog::{catalog, today};
 use crate::error::Error;
 use crate::open::{Results, study_text};
 
-/// Which prices, taxes and rates to compute with, as the options of the command line name them.
+/// Which prices, taxes and rates to compute with.
 #[derive(Debug, Clone, Default)]
 pub struct WhatIfRequest {
     /// Those of the study file and the catalog as they are now.
@@ -28,6 +28,43 @@ pub struct WhatIfRequest {
     pub rates: Vec<String>,
     /// In percent.
     pub tax: Option<String>,
+    pub asked_in: AskedIn,
+}
+
+/// Where it was asked, which is where the reader changes it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AskedIn {
+    /// `--price 0.2 USD/h`.
+    #[default]
+    Options,
+    /// `price 0.2 USD/h`.
+    Form,
+}
+
+impl AskedIn {
+    /// What mistakes in it are in.
+    pub fn name(self) -> &'static str {
+        match self {
+            AskedIn::Options => "the options",
+            AskedIn::Form => "the form",
+        }
+    }
+
+    /// An option, as it is called there.
+    fn option(self, option: &'static str) -> &'static str {
+        match self {
+            AskedIn::Options => option,
+            AskedIn::Form if option == "--rate" => "exchange rate",
+            AskedIn::Form => option.trim_start_matches('-'),
+        }
+    }
+
+    fn joint(self) -> &'static str {
+        match self {
+            AskedIn::Options => " ",
+            AskedIn::Form => ", ",
+        }
+    }
 }
 
 impl WhatIfRequest {
@@ -114,7 +151,7 @@ fn read(
         what_if = over(&what_if, &asked)?;
         how.push(asked.said);
     }
-    check_currency(&results.study, &what_if.study)?;
+    check_currency(&results.study, &what_if.study, request.asked_in)?;
     Ok(OtherPrices {
         sentence: message!("what-if", how = in_turn(how)),
         what_if,
@@ -130,7 +167,7 @@ fn in_turn(how: Vec<String>) -> String {
 }
 
 /// Another currency was requested: bills that stay in theirs would be no answer.
-fn check_currency(before: &Study, asked: &Study) -> Result<(), Error> {
+fn check_currency(before: &Study, asked: &Study, asked_in: AskedIn) -> Result<(), Error> {
     if asked.currency == before.currency {
         return Ok(());
     }
@@ -140,8 +177,13 @@ fn check_currency(before: &Study, asked: &Study) -> Result<(), Error> {
         };
         let (from, to) = (price.per_hour.currency, asked.currency);
         if cost::convert(price.per_hour, to, &asked.rates).is_none() {
+            let rate = asked_in.option("--rate");
+            let or_file = match asked_in {
+                AskedIn::Options => ", or [[rates]] in a file",
+                AskedIn::Form => "",
+            };
             return Err(wrong(format!(
-                "no exchange rate from {from} to {to}: add one, such as --rate {from}:{to}=5.42, or [[rates]] in a file"
+                "no exchange rate from {from} to {to}: add one, such as {rate} {from}:{to}=5.42{or_file}"
             )));
         }
     }
@@ -171,18 +213,21 @@ fn read_file(path: &Path) -> Result<Asked, Error> {
 fn options(request: &WhatIfRequest, study: &Study) -> Result<Asked, Error> {
     let mut text = String::new();
     let mut said: Vec<String> = Vec::new();
+    let name = |option| request.asked_in.option(option);
+    let [to_currency, to_price, to_region, to_tax, to_rate] =
+        ["--currency", "--price", "--region", "--tax", "--rate"].map(name);
     if let Some(currency) = &request.currency {
         text += &format!("currency = {}\n", quoted(currency));
-        said.push(format!("--currency {currency}"));
+        said.push(format!("{to_currency} {currency}"));
     }
     let mut prices: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let priced = || study.environments.iter().filter(|e| e.price.is_some());
     for asked in &request.prices {
-        let (names, price) = meant(asked, study)?;
+        let (names, price) = meant(asked, study, request.asked_in)?;
         for name in names {
             prices.insert(name, vec![price.to_owned()]);
         }
-        said.push(format!("--price {asked}"));
+        said.push(format!("{to_price} {asked}"));
     }
     if let Some(region) = &request.region {
         let mut moved = 0;
@@ -198,17 +243,17 @@ fn options(request: &WhatIfRequest, study: &Study) -> Result<Asked, Error> {
                 moved += 1;
             } else if let Some(asked) = asked {
                 return Err(wrong(format!(
-                    "--region {region}: {} is not a machine in the catalog, so it has no regions",
+                    "{to_region} {region}: {} is not a machine in the catalog, so it has no regions",
                     asked.join(", ")
                 )));
             }
         }
         if moved == 0 {
             return Err(wrong(format!(
-                "--region {region}: no environment is priced as a machine in the catalog"
+                "{to_region} {region}: no environment is priced as a machine in the catalog"
             )));
         }
-        said.push(format!("--region {region}"));
+        said.push(format!("{to_region} {region}"));
     }
     let mut places: BTreeMap<&str, String> = BTreeMap::new();
     for (name, machines) in prices {
@@ -229,29 +274,38 @@ fn options(request: &WhatIfRequest, study: &Study) -> Result<Asked, Error> {
             let place = places.entry(&environment.name).or_default();
             *place += &format!("billing = {{ tax = {} }}\n", quoted(tax));
         }
-        said.push(format!("--tax {tax}"));
+        let percent = match request.asked_in {
+            AskedIn::Options => "",
+            AskedIn::Form => " %",
+        };
+        said.push(format!("{to_tax} {tax}{percent}"));
     }
     for (name, lines) in places {
         text += &format!("[environments.{}]\n{lines}", quoted(name));
     }
     for rate in &request.rates {
-        text += &rate_table(rate)?;
-        said.push(format!("--rate {rate}"));
+        text += &rate_table(rate, request.asked_in)?;
+        said.push(format!("{to_rate} {rate}"));
     }
     Ok(Asked {
-        name: "the options".to_owned(),
+        name: request.asked_in.name().to_owned(),
         text,
-        said: said.join(" "),
+        said: said.join(request.asked_in.joint()),
     })
 }
 
 /// `ENVIRONMENT=PRICE`, or a price for all environments that have one.
-fn meant<'a>(asked: &'a str, study: &'a Study) -> Result<(Vec<&'a str>, &'a str), Error> {
+fn meant<'a>(
+    asked: &'a str,
+    study: &'a Study,
+    asked_in: AskedIn,
+) -> Result<(Vec<&'a str>, &'a str), Error> {
+    let option = asked_in.option("--price");
     if let Some((name, price)) = asked.split_once('=') {
         let Some(environment) = study.environment(name.trim()) else {
             let known: Vec<&str> = study.environments.iter().map(|e| e.name.as_str()).collect();
             return Err(wrong(format!(
-                "--price {asked}: no environment is called `{}`; known: {}",
+                "{option} {asked}: no environment is called `{}`; known: {}",
                 name.trim(),
                 known.join(", ")
             )));
@@ -262,27 +316,28 @@ fn meant<'a>(asked: &'a str, study: &'a Study) -> Result<(Vec<&'a str>, &'a str)
     let names: Vec<&str> = priced.map(|e| e.name.as_str()).collect();
     match names.is_empty() {
         true => Err(wrong(format!(
-            "--price {asked}: no environment of the study has a price; name one: --price NAME=PRICE"
+            "{option} {asked}: no environment of the study has a price; name one: {option} NAME=PRICE"
         ))),
         false => Ok((names, asked)),
     }
 }
 
 /// `USD:BRL=5.42`.
-fn rate_table(text: &str) -> Result<String, Error> {
+fn rate_table(text: &str, asked_in: AskedIn) -> Result<String, Error> {
+    let option = asked_in.option("--rate");
     let parts = text.split_once('=').and_then(|(pair, rate)| {
         let (from, to) = pair.split_once(':')?;
         Some((from.trim(), to.trim(), rate.trim()))
     });
     let Some((from, to, rate)) = parts else {
         return Err(wrong(format!(
-            "--rate {text} is not a rate such as USD:BRL=5.42"
+            "{option} {text} is not a rate such as USD:BRL=5.42"
         )));
     };
     let [from, to, rate] = [from, to, rate].map(quoted);
     let today = today();
     Ok(format!(
-        "[[rates]]\nfrom = {from}\nto = {to}\nrate = {rate}\ndate = \"{today}\"\nsource = \"--rate\"\n"
+        "[[rates]]\nfrom = {from}\nto = {to}\nrate = {rate}\ndate = \"{today}\"\nsource = \"{option}\"\n"
     ))
 }
 

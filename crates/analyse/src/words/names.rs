@@ -45,6 +45,9 @@ pub fn metric_value(info: &MetricInfo, value: f64) -> String {
         "J" => energy::joule_unit(value).of(value),
         "g" => energy::gram_unit(value).of(value),
         "%" => format!("{} %", format::significant(value, 3)),
+        "" if metric::is_count(&info.name) && value.fract() == 0.0 && value >= 0.0 => {
+            format::count(value as usize)
+        }
         "" => format::significant(value, 3),
         "1/s" => message!("per-second", number = format::significant(value, 3)),
         unit => match money(info, value) {
@@ -126,6 +129,11 @@ mod tests {
         check(metric::COST, "USD", 0.00000673, "US$ 0.0000067");
         check(metric::COST_PER_EPOCH, "BRL", 12.345, "R$ 12.35");
         check("speed", "FPS", 12.5, "12.5 FPS");
+        check("steps", "", 92.0, "92");
+        check("steps", "", 120_000.0, "120,000");
+        // A mean of counts need not be one; a loss is none.
+        check("steps", "", 2.5, "2.50");
+        check(metric::LOSS, "", 2.0, "2.00");
         check(metric::TRAIN_SECONDS, "s", 9.8, "9.80 s");
         check(metric::PEAK_MEMORY_BYTES, "B", 611e6, "611 MB");
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use diagnostics::Mistakes;
-use import::{ImportSpec, Inferred, InputFile, RowProblem, SpecError};
+use import::{ImportSpec, Inferred, InputFile, MlflowRun, RowProblem, SpecError};
 use model::study::ImportSettings;
 use model::{Level, Plan, RunRecord, Study, Timestamp};
 use plan::WhatIf;
@@ -26,13 +26,13 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     if let Some(ImportCommand::Log(args)) = &args.command {
         return import_log(args, printer);
     }
-    let files = read_files(&args.files)?;
+    let Read { files, tracked } = read_files(&args.files)?;
     let opened = match &args.study {
         Some(path) => Some((path, open_study(path, None, &printer.teller())?)),
         None => None,
     };
     let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());
-    let spec = spec_of(args, settings, &files)?;
+    let spec = spec_of(args, settings, tracked.map(|place| &files[place]))?;
     let question = match opened {
         Some((path, opened)) => Question::of_study(path, opened, args.out.as_deref()),
         None => Made {
@@ -238,12 +238,49 @@ impl Kept {
     }
 }
 
-fn read_files(paths: &[PathBuf]) -> Result<Vec<InputFile>, Failure> {
-    let read = |path: &PathBuf| match path.is_dir() {
-        true => read_mlflow(path),
-        false => read_file(path, path.display().to_string()),
+struct Read {
+    files: Vec<InputFile>,
+    /// The first of them that MLflow tracked: its columns have known names.
+    tracked: Option<usize>,
+}
+
+fn read_files(paths: &[PathBuf]) -> Result<Read, Failure> {
+    let read = |path: &PathBuf| {
+        if path.is_dir() {
+            Ok((read_mlflow(path)?, true))
+        } else if store::is_database(path) {
+            Ok((read_database(path)?, true))
+        } else {
+            Ok((read_file(path, path.display().to_string())?, false))
+        }
     };
-    paths.iter().map(read).collect()
+    let read: Vec<(InputFile, bool)> = paths.iter().map(read).collect::<Result<_, Failure>>()?;
+    Ok(Read {
+        tracked: read.iter().position(|(_, is_tracked)| *is_tracked),
+        files: read.into_iter().map(|(file, _)| file).collect(),
+    })
+}
+
+/// A table of the runs in a database of MLflow.
+fn read_database(path: &Path) -> Result<InputFile, Failure> {
+    let name = path.display().to_string();
+    let runs = store::tracked_runs(path)
+        .map_err(|error| Failure::trouble(format!("cannot read {name}: {error}")))?;
+    let run = |run: store::TrackedRun| {
+        let mut values = run.values;
+        values.insert("experiment".to_owned(), run.experiment);
+        MlflowRun {
+            status: MlflowRun::status_of(&run.status),
+            id: run.id,
+            name: run.name,
+            start_ms: run.start_ms,
+            end_ms: run.end_ms,
+            values,
+        }
+    };
+    let runs = runs.into_iter().map(run).collect();
+    import::mlflow_runs_table(&name, runs)
+        .ok_or_else(|| Failure::trouble(format!("{name} is a database of MLflow without runs")))
 }
 
 fn read_file(path: &Path, name: String) -> Result<InputFile, Failure> {
@@ -277,7 +314,7 @@ fn read_mlflow(folder: &Path) -> Result<InputFile, Failure> {
     let name = folder.display().to_string();
     import::mlflow_table(&name, &files).ok_or_else(|| {
         Failure::trouble(format!(
-            "{name} is a folder without runs of MLflow: give files, or a tracking folder (mlruns)"
+            "{name} is a folder without runs of MLflow: give files, a tracking folder (mlruns), or a database (mlflow.db)"
         ))
     })
 }
@@ -286,7 +323,7 @@ fn read_mlflow(folder: &Path) -> Result<InputFile, Failure> {
 fn spec_of(
     args: &ImportArgs,
     settings: Option<&ImportSettings>,
-    files: &[InputFile],
+    tracked: Option<&InputFile>,
 ) -> Result<ImportSpec, Failure> {
     let bad = |error: SpecError| Failure::new(Exit::BadStudy, error);
     let constants: Result<Vec<(String, Level)>, Failure> =
@@ -312,12 +349,7 @@ fn spec_of(
         study.metrics.clear();
     }
     let mut spec = study.overridden_by(flags);
-    let folder = files
-        .iter()
-        .zip(&args.files)
-        .find(|(_, path)| path.is_dir());
-    if let Some((table, _)) = folder.filter(|_| spec.factors.is_empty() && spec.metrics.is_empty())
-    {
+    if let Some(table) = tracked.filter(|_| spec.factors.is_empty() && spec.metrics.is_empty()) {
         // Nobody says what its columns mean: they are what MLflow calls them.
         spec = import::mlflow_spec(table).overridden_by(spec);
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use analyse::{Analysis, CompareRequest, Side};
+use diagnostics::Diagnostic;
 use indicatif::{ProgressBar, ProgressStyle};
 use report::{Exported, TerminalOptions, format};
 use workbench::{Results, TimeRequest, Timed, TimedCommand, TimedRun, Vary};
@@ -26,6 +27,8 @@ pub(super) fn time(args: &TimeArgs, printer: &Printer) -> CommandResult {
         price: args.price.clone(),
     };
     refuse_repeated(&command.vary)?;
+    let directory = std::env::current_dir().map_err(Failure::trouble)?;
+    check(&command, &directory, printer)?;
     let file = match &args.save {
         Some(file) if file.exists() => {
             let file = file.display();
@@ -36,7 +39,6 @@ pub(super) fn time(args: &TimeArgs, printer: &Printer) -> CommandResult {
         Some(file) => file.clone(),
         None => workbench::kept_study(&command.name())?,
     };
-    let directory = std::env::current_dir().map_err(Failure::trouble)?;
     signals::listen();
     let request = TimeRequest {
         command: &command,
@@ -82,6 +84,59 @@ pub(super) fn time(args: &TimeArgs, printer: &Printer) -> CommandResult {
         true => Exit::Interrupted,
         false => Exit::Ok,
     })
+}
+
+/// The study that the arguments make is nothing that the user wrote: what is wrong with it is said of
+/// the argument that it came from.
+fn check(command: &TimedCommand, directory: &Path, printer: &Printer) -> Result<(), Failure> {
+    if command.vary.is_empty() && command.price.is_none() {
+        return Ok(());
+    }
+    let text = command.study(1, None, Some(directory))?;
+    let catalog = workbench::catalog(&printer.teller());
+    let opened = workbench::open_text(Path::new("study.toml"), text, None, &catalog);
+    let Err(error) = opened else { return Ok(()) };
+    let Some(mistakes) = error.found() else {
+        return Err(error.into());
+    };
+    let told = mistakes.found.iter().map(|one| {
+        let line = one.span.as_ref().map_or("", |span| {
+            let before = mistakes.text.get(..span.start).unwrap_or_default();
+            let begin = before.rfind('\n').map_or(0, |end| end + 1);
+            mistakes.text[begin..].lines().next().unwrap_or_default()
+        });
+        of_argument(one, line, command)
+    });
+    Err(Failure::wrong_arguments(
+        told.collect::<Vec<_>>().join("\n"),
+    ))
+}
+
+fn of_argument(mistake: &Diagnostic, line: &str, command: &TimedCommand) -> String {
+    let key = line.split('=').next().unwrap_or_default().trim();
+    let key = key.trim_matches('"');
+    let message = &mistake.message;
+    let varied = command.vary.iter().find(|vary| vary.factor == key);
+    if let Some(Vary { factor, levels }) = varied {
+        let argument = format!("--vary {factor}={}", levels.join(","));
+        let place = format!("{{{factor}}}");
+        return match command.words.iter().any(|word| word.contains(&place)) {
+            true => format!("{argument}: {message}"),
+            false => {
+                format!("{argument}: the command does not contain {place}, where its values go")
+            }
+        };
+    }
+    match (key, &command.price) {
+        ("price", Some(price)) => format!(
+            "--price {price}: {message}; give an amount such as \"0.169 USD/h\", or a name of the catalog (`bancada price find`)"
+        ),
+        _ => {
+            let more = mistake.label.iter().chain(&mistake.notes);
+            let more = more.map(|more| format!("; {more}"));
+            format!("{message}{}", more.collect::<String>())
+        }
+    }
 }
 
 fn refuse_repeated(vary: &[Vary]) -> Result<(), Failure> {

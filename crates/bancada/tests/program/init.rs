@@ -206,6 +206,11 @@ fn a_gpu_is_offered_to_who_can_use_it() {
         person.answers("Where", place);
         person.waits_for("Machines: numbers");
         let offered = person.seen.clone();
+        // GPUs differ by an order of magnitude: no time is made up for them.
+        let is_timed = offered
+            .lines()
+            .any(|line| line.contains("T4") && line.contains(" s "));
+        assert!(!is_timed, "{offered}");
         person.answers("Machines: numbers", "azure/Standard_NC4as_T4_v3@eastus");
         person.waits_for("Wrote study.toml");
         let text = fs::read_to_string(bench.path().join("study.toml")).unwrap();
@@ -214,4 +219,60 @@ fn a_gpu_is_offered_to_who_can_use_it() {
     assert_eq!(machines("pytorch", "2"), (true, true));
     assert_eq!(machines("engine, pytorch", "2"), (false, false));
     assert_eq!(machines("pytorch", "1"), (false, false));
+}
+
+#[test]
+fn machines_beyond_the_budget_are_marked_and_every_answer_can_be_changed() {
+    let bench = Bench::new();
+    let mut person = Person::at(&bench, &["init"]);
+    let asked = [
+        ("What is measured", "training"),
+        ("The question", ""),
+        ("Metrics", ""),
+        ("Prices of which provider", "azure"),
+        ("Budget", "5 USD"),
+        ("Networks", "vgg19, resnet18"),
+        ("Datasets", "cifar10"),
+        ("Image sizes", "32, 64"),
+        ("Frameworks", "pytorch,engine"),
+        ("Batch sizes", "128"),
+        ("Epochs", "2"),
+        ("Repetitions", "3"),
+        ("Where", "2"),
+    ];
+    person.answers("What is measured", "back");
+    person.waits_for("this is the first question");
+    for (question, answer) in asked {
+        person.answers(question, answer);
+    }
+    person.waits_for("Machines: numbers, or names of the catalog:");
+    assert!(person.seen.contains("over the budget"), "{}", person.seen);
+    assert!(
+        person
+            .seen
+            .contains("No machine of the catalog is estimated to keep the budget")
+    );
+    person.answers("Machines: numbers", "none");
+    person.waits_for("a machine to rent");
+    // To the budget and forth again, with all other answers.
+    for (question, _) in [("Machines: numbers", "")]
+        .iter()
+        .chain(asked[5..].iter().rev())
+    {
+        person.answers(question, "back");
+    }
+    person.answers("Budget", "100000 USD");
+    for (question, answer) in &asked[5..] {
+        person.answers(question, answer);
+    }
+    person.waits_for("Machines: numbers, or names of the catalog [1]:");
+    assert!(!person.seen.contains("over the budget"), "{}", person.seen);
+    person.answers("Machines: numbers", "1");
+    person.waits_for("Wrote study.toml");
+    assert_eq!(person.leaves(), Some(0));
+    let text = fs::read_to_string(bench.path().join("study.toml")).unwrap();
+    assert!(
+        text.contains("budget = \"100000 USD\"") && text.contains("rent ="),
+        "{text}"
+    );
 }

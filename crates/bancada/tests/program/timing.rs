@@ -132,7 +132,7 @@ fn failures_end_it_unless_they_are_ignored() {
         .says("2 runs (2 ok)");
     bench
         .bancada(&["time", "--vary", "n=1", "--", "echo", "{m}"])
-        .ends_with(3)
+        .ends_with(2)
         .says("unknown factor in braces `m`")
         .says("did you mean `n`?");
     bench
@@ -206,4 +206,34 @@ fn studies_of_a_folder_are_listed_with_their_state() {
     let json = bench.bancada(&["studies", "--json"]).ends_with(0);
     assert_eq!(json.out.matches("\"results\"").count(), 3, "{}", json.out);
     bench.bancada(&["studies", "nowhere"]).ends_with(3);
+}
+
+#[test]
+fn what_is_wrong_is_an_argument_and_not_a_file_that_nobody_wrote() {
+    let bench = Bench::new();
+    let check = |arguments: &[&str], expected: &str| {
+        let ran = bench.bancada(&[&["time"], arguments].concat());
+        let ran = ran.ends_with(2).says(expected);
+        assert!(
+            !ran.err.contains("study.toml") && !ran.err.contains("│"),
+            "{}",
+            ran.err
+        );
+    };
+    check(
+        &["--vary", "n=1,2", "--", "echo", "hi"],
+        "--vary n=1,2: the command does not contain {n}, where its values go",
+    );
+    check(
+        &["--vary", "n=1,1", "--", "echo", "{n}"],
+        "--vary n=1,1: level `1` of `n` is listed twice",
+    );
+    check(
+        &["--price", "0.2", "--", "true"],
+        "--price 0.2: `0.2` is not a price such as \"0.169 USD/h\"; give an amount",
+    );
+    check(
+        &["--vary", "n=1,2", "--", "echo", "{m}", "{n}"],
+        "unknown factor in braces `m`; did you mean `n`?; known: n",
+    );
 }

@@ -171,6 +171,8 @@ fn a_study_is_followed_from_its_start_to_its_results() {
         event.contains("0 of 8 runs") && event.contains("this machine"),
         "{event}"
     );
+    // A level that is a number says of what.
+    assert!(event.contains("C1 · n 1 · a"), "{event}");
     assert!(ui.get("/").body.contains("data-state=\"running\""));
     let run = ui.wait_for(&format!("{study}/run/C1-r1"), "&lt;i&gt;log&lt;/i&gt;");
     assert!(
@@ -181,8 +183,21 @@ fn a_study_is_followed_from_its_start_to_its_results() {
 
     // The run in progress ends by itself, and no other begins.
     assert_eq!(ui.post(&format!("{study}/pause"), "").status, 303);
+    let pausing = ui.get(&study).body;
+    assert!(
+        pausing.contains(">pausing…</span>")
+            && !pausing.contains(">Pause</button>")
+            && pausing.contains(">Stop</button>"),
+        "{pausing}"
+    );
+    assert!(ui.get("/").body.contains(">pausing…</span>"));
     bench.write("go", "");
-    ui.events_until(&live, "unfinished");
+    ui.events_until(&live, ">paused</span>");
+    let paused = ui.get(&study).body;
+    assert!(
+        paused.contains(">Go on</button>") && !paused.contains("What its last start"),
+        "{paused}"
+    );
     assert_eq!(bench.bundles("tried"), ["C1-r1"]);
     assert_eq!(bench.record("tried", "C1-r1")["outcome"]["status"], "ok");
 
@@ -200,9 +215,23 @@ fn a_study_is_followed_from_its_start_to_its_results() {
     let dearer: serde_json::Value = serde_json::from_str(&dearer.body).unwrap();
     let decision = dearer["parts"]["decision"].as_str().unwrap();
     assert!(
-        decision.contains("What if: ") && decision.contains("--price 2 USD/h"),
+        decision.contains("What if: costs are computed with price 2 USD/h")
+            && !decision.contains("--price"),
         "{decision}"
     );
+    let unknown = ui
+        .get(&format!("{study}/decision?price=nowhere%2Fx&tax=17"))
+        .body;
+    assert!(
+        unknown.contains("unknown price `nowhere/x`") || unknown.contains("<code>nowhere/x</code>"),
+        "{unknown}"
+    );
+    assert!(
+        !unknown.contains("the form:") && !unknown.contains("environments"),
+        "{unknown}"
+    );
+    // The answer of the report, with what it saves, comes first.
+    assert!(page.contains("<div class=\"pick "), "{page}");
     let wrong = ui.get(&format!("{study}/decision?deadline=soon")).body;
     assert!(
         wrong.contains("`soon` is not a duration") || wrong.contains("soon"),
@@ -220,6 +249,25 @@ fn a_study_is_followed_from_its_start_to_its_results() {
         kept.contains("Bill of the run") && kept.contains("&lt;i&gt;log&lt;/i&gt;"),
         "{kept}"
     );
+    // It trains nothing.
+    assert!(
+        kept.contains("<th scope=\"row\">time</th>") && !kept.contains("training time"),
+        "{kept}"
+    );
+    // Of what is like nothing that was measured, no time is known.
+    let grown = text
+        .replace("[1, 2]", "[1, 2, 3]")
+        .replace("= 2\norder", "= 3\norder");
+    let grown = grown.replace('%', "%25").replace('&', "%26");
+    let draft = ui.post(
+        &format!("{study}/draft"),
+        &format!("text={grown}&changed=text"),
+    );
+    assert!(
+        draft.body.contains("at least") && draft.body.contains("for 4 of 10 runs"),
+        "{}",
+        draft.body
+    );
 
     let report = ui.get(&format!("{study}/report"));
     assert!(report.body.contains("<!DOCTYPE html>"));
@@ -229,6 +277,27 @@ fn a_study_is_followed_from_its_start_to_its_results() {
             .contains("content-security-policy: sandbox allow-scripts"),
         "{}",
         report.head
+    );
+}
+
+#[test]
+fn a_run_that_was_stopped_is_to_be_made_and_not_measured() {
+    let bench = Bench::new();
+    let text = STUDY.replace("sleep 0.{n}", "test {n} = 1 || sleep 60");
+    bench.write("study.toml", &text.replace("[1, 2]", "[1, 2, 3]"));
+    let ui = Ui::of(&bench);
+    let study = ui.study("tried");
+    assert_eq!(ui.post(&format!("{study}/start"), "").status, 303);
+    let live = format!("{study}/live");
+    // Two runs of a block are over, the third is in progress.
+    ui.events_until(&live, "2 of 12 runs");
+    ui.events_until(&live, "/run/C3-r1");
+    assert_eq!(ui.post(&format!("{study}/stop"), "").status, 303);
+    ui.events_until(&live, ">stopped</span>");
+    let edit = ui.get(&format!("{study}/edit")).body;
+    assert!(
+        edit.contains("<dt>to be made</dt><dd>10 <span class=\"half\">2 measured already"),
+        "{edit}"
     );
 }
 

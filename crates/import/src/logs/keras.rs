@@ -6,10 +6,20 @@
 //! 469/469 ━━━━━━━━━━━━━━━━━━━━ 3s 6ms/step - accuracy: 0.92 - loss: 0.25 - val_accuracy: 0.95
 //! 469/469 - 3s - 6ms/step - accuracy: 0.92 - loss: 0.25
 //! ```
+//!
+//! Until TensorFlow 2.1 it counted images, and said so before the first epoch or by the unit:
+//!
+//! ```text
+//! Train on 60000 samples, validate on 10000 samples
+//! 60000/60000 [==============================] - 7s 110us/step - loss: 0.25 - acc: 0.92
+//! 60000/60000 - 7s - loss: 0.25
+//!  - 7s - loss: 0.25 - acc: 0.92
+//! ```
 
 use csv::ReaderBuilder;
 
-use super::told::{Ended, Step, Told};
+use super::counted::{Counted, Counts};
+use super::told::{Ended, Told};
 
 pub(super) fn is_own(line: &str) -> bool {
     let line = plain(line);
@@ -19,27 +29,26 @@ pub(super) fn is_own(line: &str) -> bool {
 
 pub(super) fn read(text: &str) -> Told {
     let mut told = Told::default();
-    let (mut epoch, mut epochs) = (0, None);
+    let (mut epoch, mut epochs, mut announced) = (0, None, None);
     for update in plain(text).split(['\n', '\r']) {
+        announced = Announced::of(update).or(announced);
         if let Some((number, all)) = header(update) {
             (epoch, epochs) = (number, Some(all));
         }
         // Bars of an evaluation have no epoch; those in progress have the mean until then.
-        let bar = Bar::of(update).filter(|bar| bar.done == bar.all && epoch > 0);
-        if let Some(bar) = bar {
-            let seconds = bar.seconds();
+        let bar = Bar::of(update).or_else(|| Bar::without_count(update, announced));
+        if let Some(bar) = bar.filter(|bar| bar.is_whole() && epoch > 0) {
             let own = told.epoch(epoch);
             own.loss = bar.value("loss").filter(|loss| loss.is_finite());
             own.accuracy = bar.accuracy();
-            own.seconds = seconds;
+            own.seconds = bar.seconds();
             told.accuracy = bar.accuracy().or(told.accuracy);
-            told.step(Step {
-                number: u64::from(epoch) * bar.all,
+            told.counted.push(Counted {
+                epoch,
+                count: bar.count.map(|(_, all)| all),
+                counts: bar.counts(announced),
                 loss: bar.value("loss"),
-                at_seconds: None,
-                seconds: seconds.map(|seconds| seconds / bar.all as f64),
-                // What is told again replaces what was.
-                part: told.steps.len() as u32,
+                seconds: bar.seconds(),
             });
         }
     }
@@ -75,10 +84,33 @@ fn header(update: &str) -> Option<(u32, u32)> {
     (number > 0 && number <= all).then_some((number, all))
 }
 
+/// What all epochs have, said before the first: `Train on 60000 samples, validate on …`,
+/// `Train for 938 steps`.
+#[derive(Clone, Copy)]
+struct Announced {
+    count: u64,
+    counts: Counts,
+}
+
+impl Announced {
+    fn of(update: &str) -> Option<Self> {
+        let rest = update.trim().strip_prefix("Train ")?;
+        let rest = rest.strip_prefix("on ").or(rest.strip_prefix("for "))?;
+        let mut words = rest.split([' ', ',']);
+        let count = words.next()?.parse().ok()?;
+        let counts = match words.next()? {
+            "samples" => Counts::Images,
+            "steps" => Counts::Steps,
+            _ => return None,
+        };
+        Some(Announced { count, counts })
+    }
+}
+
 /// A progress bar with its numbers.
 struct Bar<'t> {
-    done: u64,
-    all: u64,
+    /// Done, and of how many; `verbose` 2 of Keras 1 and 2 has none.
+    count: Option<(u64, u64)>,
     parts: Vec<&'t str>,
 }
 
@@ -89,12 +121,33 @@ impl<'t> Bar<'t> {
         let (done, all) = (done.parse().ok()?, all.parse().ok()?);
         // The bar itself.
         let rest = rest.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '-');
-        let parts: Vec<&str> = rest
-            .split(" - ")
-            .map(|part| part.trim_start_matches("- ").trim())
-            .collect();
-        let has_numbers = parts.iter().any(|part| part.contains("loss: "));
-        (all > 0 && has_numbers).then_some(Bar { done, all, parts })
+        let parts = parts(rest)?;
+        (all > 0).then_some(Bar {
+            count: Some((done, all)),
+            parts,
+        })
+    }
+
+    /// ` - 7s - loss: 0.25`, which is of a whole epoch.
+    fn without_count(update: &'t str, announced: Option<Announced>) -> Option<Self> {
+        let parts = parts(update.trim())?;
+        Rounded::of(parts.first()?.split(' ').next()?)?;
+        let count = announced.map(|all| (all.count, all.count));
+        Some(Bar { count, parts })
+    }
+
+    fn is_whole(&self) -> bool {
+        self.count.is_none_or(|(done, all)| done == all)
+    }
+
+    fn counts(&self, announced: Option<Announced>) -> Counts {
+        let has = |unit: &str| self.parts.iter().any(|part| part.contains(unit));
+        match announced {
+            _ if has("/sample") => Counts::Images,
+            Some(announced) => announced.counts,
+            None if has("/step") => Counts::Steps,
+            None => Counts::Unclear,
+        }
     }
 
     fn value(&self, name: &str) -> Option<f64> {
@@ -117,12 +170,12 @@ impl<'t> Bar<'t> {
         let times = words
             .filter(|word| !word.contains("/epoch"))
             .filter_map(|word| {
-                let (text, times) = match word
-                    .split_once("/step")
-                    .or_else(|| word.split_once("/sample"))
-                {
-                    Some((text, "")) => (text, self.all as f64),
-                    _ => (word, 1.0),
+                let each = word
+                    .strip_suffix("/step")
+                    .or_else(|| word.strip_suffix("/sample"));
+                let (text, times) = match each {
+                    Some(text) => (text, self.count?.1 as f64),
+                    None => (word, 1.0),
                 };
                 let time = Rounded::of(text)?;
                 Some((time.digits, time.seconds * times))
@@ -131,6 +184,16 @@ impl<'t> Bar<'t> {
         best.map(|(_, seconds)| seconds)
             .filter(|seconds| *seconds > 0.0)
     }
+}
+
+/// Parts between dashes, where one is a loss.
+fn parts(text: &str) -> Option<Vec<&str>> {
+    let parts: Vec<&str> = text
+        .split(" - ")
+        .map(|part| part.trim_start_matches("- ").trim())
+        .collect();
+    let is_bar = parts.iter().any(|part| part.contains("loss: "));
+    is_bar.then_some(parts)
 }
 
 /// `3s`, `6ms`, `140us`.

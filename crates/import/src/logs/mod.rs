@@ -2,10 +2,11 @@
 //!
 //! The way of a log: a file per format (`caffe`, `slim`, `keras`, `pytorch`, `dawnbench`), or the
 //! regular expressions of a study (`patterned`), read its lines into what it told (`told`), with a
-//! `clock` for lines that lack the year; `run` makes the numbers of a run record of that.
+//! `clock` for lines that lack the year; `counted` settles what a log counts; `run` makes the numbers of a run record of that.
 
 mod caffe;
 mod clock;
+mod counted;
 mod dawnbench;
 mod keras;
 mod patterned;
@@ -221,10 +222,11 @@ impl<'s> Logs<'s> {
         infer::of_rows(name, &rows, &self.spec.levels, first)
     }
 
-    pub fn records(self, study: &Study, plan: &Plan) -> LogRecords {
+    pub fn records(mut self, study: &Study, plan: &Plan) -> LogRecords {
         let has = |name: &str| study.factors.iter().any(|f| f.name.to_lowercase() == name);
         let mut rows = self.rows(&has);
         let levels = levels_by_file(&rows);
+        self.settle(&levels);
         let first = self.logs.first().map_or("", |log| log.name.as_str());
         let placed = Scenarios::of(study, plan).place(&mut rows, first);
         let made = runs::records(placed, &self.spec.levels, study, &mut rows.problems);
@@ -267,6 +269,18 @@ impl<'s> Logs<'s> {
         }
         rows::count_from_one(&mut all.rows);
         all
+    }
+
+    /// What its levels and the flags say of a log decides what it counted.
+    fn settle(&mut self, levels: &BTreeMap<String, Levels>) {
+        for log in &mut self.logs {
+            let levels = levels.get(&log.name).copied().unwrap_or_default();
+            let batch = self.spec.batch.or(levels.batch);
+            let images = self.spec.images.or(levels.images);
+            let unclear = counted::settle(&mut log.told, batch, images);
+            let problem = unclear.map(|what| RowProblem::new(&log.name, 1, what));
+            self.problems.extend(problem);
+        }
     }
 
     /// What a log tells beyond its levels; its events.

@@ -8,52 +8,133 @@
 //!  * Acc@1 76.130 Acc@5 92.862
 //! ```
 
-use super::told::{Ended, Step, Told};
+use super::told::{Ended, Step, Told, Unfinished};
 
 pub(super) fn is_own(line: &str) -> bool {
     Digit::of(line).is_some() || Batch::of(line).is_some()
 }
 
 pub(super) fn read(text: &str) -> Told {
-    let mut told = Told::default();
-    let mut losses: Vec<f64> = Vec::new();
-    let (mut epoch, mut is_tested) = (0, false);
+    let mut reader = Reader {
+        before_first: before_first(text),
+        ..Reader::default()
+    };
     for (number, line) in (1..).zip(text.lines()) {
-        if let Some(digit) = Digit::of(line) {
-            if digit.epoch != epoch {
-                losses.clear();
-            }
-            losses.push(digit.loss);
-            (epoch, is_tested) = (digit.epoch, false);
-            let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-            told.images = Some(digit.images);
-            told.epoch(epoch).loss = Some(mean).filter(|mean| mean.is_finite());
-        } else if let Some(batch) = Batch::of(line) {
-            (epoch, is_tested) = (batch.epoch, false);
-            let own = told.epoch(epoch);
-            own.loss = batch.mean_loss;
-            own.seconds = Some(batch.mean_seconds * batch.all as f64);
-            told.step(Step {
-                number: u64::from(epoch - 1) * batch.all + batch.done + 1,
-                loss: Some(batch.loss),
-                at_seconds: None,
-                seconds: Some(batch.seconds),
-                part: 0,
-            });
-        } else if let Some(share) = tested(line).filter(|_| epoch > 0) {
-            told.accuracy = Some(share);
-            told.epoch(epoch).accuracy = Some(share);
-            is_tested = true;
-        } else if line.starts_with("Train Epoch: ") || line.starts_with("Epoch: [") {
-            told.cannot_read(number, line);
-        }
+        reader.line(number, line);
     }
+    let Reader { mut told, open, .. } = reader;
     told.end_by_errors(text);
     // Each epoch is followed by a test.
-    if told.ended == Ended::Whole && !is_tested {
-        told.ended = Ended::Cut;
+    if let Some(open) = open {
+        let seconds = open.batch.map(|at| at.mean_seconds * at.done as f64);
+        told.unfinished = Some(Unfinished { seconds });
+        if told.ended == Ended::Whole {
+            told.ended = Ended::Cut;
+        }
     }
     told
+}
+
+/// Batches that are done where the line says 0: older versions count from zero, newer from one.
+fn before_first(text: &str) -> u64 {
+    let mut batches = text.lines().filter_map(Batch::of);
+    u64::from(batches.any(|batch| batch.done == 0))
+}
+
+#[derive(Default)]
+struct Reader {
+    told: Told,
+    before_first: u64,
+    losses: Vec<f64>,
+    /// The epoch in progress.
+    open: Option<Open>,
+}
+
+struct Open {
+    epoch: u32,
+    /// Where its last line was.
+    batch: Option<At>,
+}
+
+#[derive(Clone, Copy)]
+struct At {
+    /// Of this epoch.
+    done: u64,
+    all: u64,
+    mean_seconds: f64,
+}
+
+impl Reader {
+    fn line(&mut self, number: u64, line: &str) {
+        if let Some(digit) = Digit::of(line) {
+            self.digit(&digit);
+        } else if let Some(batch) = Batch::of(line) {
+            self.batch(&batch);
+        } else if let Some(share) = tested(line).filter(|_| !self.told.epochs.is_empty()) {
+            self.told.accuracy = Some(share);
+            if let Some(last) = self.told.epochs.last_mut() {
+                last.accuracy = Some(share);
+            }
+            self.close();
+        } else if line.starts_with("Train Epoch: ") || line.starts_with("Epoch: [") {
+            self.told.cannot_read(number, line);
+        }
+    }
+
+    fn digit(&mut self, digit: &Digit) {
+        if self.begin(digit.epoch) {
+            self.losses.clear();
+        }
+        self.losses.push(digit.loss);
+        let mean = self.losses.iter().sum::<f64>() / self.losses.len() as f64;
+        self.told.images = Some(digit.images);
+        self.told.epoch(digit.epoch).loss = Some(mean).filter(|mean| mean.is_finite());
+    }
+
+    fn batch(&mut self, batch: &Batch) {
+        self.begin(batch.epoch);
+        let done = (batch.done + self.before_first).min(batch.all);
+        self.open = Some(Open {
+            epoch: batch.epoch,
+            batch: Some(At {
+                done,
+                all: batch.all,
+                mean_seconds: batch.mean_seconds,
+            }),
+        });
+        self.told.epoch(batch.epoch).loss = batch.mean_loss;
+        self.told.steps_per_epoch = Some(batch.all);
+        self.told.step(Step {
+            number: u64::from(batch.epoch - 1).saturating_mul(batch.all) + done,
+            loss: Some(batch.loss),
+            at_seconds: None,
+            seconds: Some(batch.seconds),
+            part: 0,
+        });
+    }
+
+    /// Whether it is a new one, with which the one before it ended.
+    fn begin(&mut self, epoch: u32) -> bool {
+        if self.open.as_ref().is_some_and(|open| open.epoch == epoch) {
+            return false;
+        }
+        self.close();
+        self.open = Some(Open { epoch, batch: None });
+        true
+    }
+
+    /// Lines are of every tenth batch or so: the last ones have none.
+    fn close(&mut self) {
+        let Some(Open {
+            epoch,
+            batch: Some(at),
+        }) = self.open.take()
+        else {
+            return;
+        };
+        self.told.all_steps = Some(u64::from(epoch).saturating_mul(at.all));
+        self.told.epoch(epoch).seconds = Some(at.mean_seconds * at.all as f64);
+    }
 }
 
 /// A line of the example `mnist`.
@@ -82,7 +163,7 @@ impl Digit {
 struct Batch {
     /// From one.
     epoch: u32,
-    /// From zero; newer versions from one.
+    /// As it is written.
     done: u64,
     all: u64,
     seconds: f64,

@@ -40,12 +40,7 @@ impl Run<'_> {
     pub(super) fn metrics(&self) -> BTreeMap<String, Metric> {
         let trained = self.train_seconds().filter(|seconds| *seconds > 0.0);
         let done = self.told.done_steps();
-        let epochs = self.told.epochs.len() as u64;
-        let of_steps = self.batch.map(|batch| batch.saturating_mul(done) as f64);
-        let of_epochs = self
-            .images
-            .map(|images| images.saturating_mul(epochs) as f64);
-        let images = of_steps.filter(|images| *images > 0.0).or(of_epochs);
+        let images = self.images_done();
         let total: f64 = self.phases().iter().map(|phase| phase.seconds).sum();
         let told = [
             (metric::TOTAL_SECONDS, "s", Some(total).filter(|s| *s > 0.0)),
@@ -68,6 +63,23 @@ impl Run<'_> {
             .filter_map(|(name, unit, value)| Some((name.to_owned(), in_unit(value?, unit))))
             .chain(self.told.metrics.clone())
             .collect()
+    }
+
+    /// The last batch of an epoch may be smaller; an epoch that was begun may not have seen all.
+    fn images_done(&self) -> Option<f64> {
+        let (told, done) = (self.told, self.told.done_steps());
+        let of_steps = self.batch.map(|batch| batch.saturating_mul(done));
+        let of_steps = of_steps.filter(|&images| images > 0);
+        let of_epochs = |epochs: usize| Some(self.images?.saturating_mul(epochs as u64));
+        let images = match of_steps {
+            Some(of_steps) if told.epochs.is_empty() => Some(of_steps),
+            Some(of_steps) => of_epochs(told.epochs.len())
+                .into_iter()
+                .chain([of_steps])
+                .min(),
+            None => of_epochs(told.finished_epochs()),
+        };
+        images.map(|images| images as f64)
     }
 
     /// Empty where it is not known how many images a step and an epoch have.
@@ -114,8 +126,9 @@ impl Run<'_> {
     }
 
     fn is_whole(&self, epoch: u32) -> bool {
-        if !self.told.epochs.is_empty() {
-            return true;
+        let last = self.told.epochs.last();
+        if let Some(last) = last {
+            return self.told.unfinished.is_none() || epoch < last.epoch;
         }
         let (batch, images) = (self.batch.unwrap_or(0), self.images.unwrap_or(0));
         let trained = batch.saturating_mul(self.told.last_step());
@@ -172,9 +185,12 @@ impl Run<'_> {
 
     /// Where it is known how many images a step and an epoch have.
     fn epoch_of(&self, step: u64) -> Option<u32> {
-        let (batch, images) = (self.batch?, self.images.filter(|&images| images > 0)?);
-        let seen = step.saturating_sub(1).saturating_mul(batch);
-        let before = u32::try_from(seen / images).unwrap_or(u32::MAX);
+        let before = step.saturating_sub(1);
+        let before = match self.told.steps_per_epoch.filter(|&steps| steps > 0) {
+            Some(steps) => before / steps,
+            None => before.saturating_mul(self.batch?) / self.images.filter(|&i| i > 0)?,
+        };
+        let before = u32::try_from(before).unwrap_or(u32::MAX);
         Some(before.saturating_add(1))
     }
 
@@ -221,7 +237,9 @@ impl Run<'_> {
             return trains.map(|part| part.seconds).reduce(|a, b| a + b);
         }
         let epochs = self.told.epochs.iter().map(|epoch| epoch.seconds);
-        let sum: Option<f64> = epochs.sum();
+        let epochs = epochs.take(self.told.finished_epochs());
+        let begun = self.told.unfinished.map(|epoch| epoch.seconds);
+        let sum: Option<f64> = epochs.chain(begun).sum();
         if let Some(seconds) = sum.filter(|seconds| *seconds > 0.0) {
             return Some(seconds);
         }

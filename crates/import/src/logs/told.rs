@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use model::run::phase;
 use model::{Epoch, Metric, Phase, Status, Timestamp, Warning};
 
+use super::counted::Counted;
+
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// Each number once, in order.
@@ -20,8 +22,14 @@ pub(super) struct Told {
     pub(super) batch: Option<u64>,
     /// Images of an epoch.
     pub(super) images: Option<u64>,
+    /// Where the log says which step of its epoch it is at.
+    pub(super) steps_per_epoch: Option<u64>,
     /// Where the log itself sums up its epochs.
     pub(super) epochs: Vec<Epoch>,
+    /// Of these epochs, where it may be steps or images that the log counts.
+    pub(super) counted: Vec<Counted>,
+    /// The last epoch was not finished.
+    pub(super) unfinished: Option<Unfinished>,
     pub(super) metrics: BTreeMap<String, Metric>,
     pub(super) warnings: Vec<Warning>,
     pub(super) ended: Ended,
@@ -69,6 +77,10 @@ impl Told {
         }
         let last = self.epochs.len() - 1;
         &mut self.epochs[last]
+    }
+
+    pub(super) fn finished_epochs(&self) -> usize {
+        self.epochs.len() - usize::from(self.unfinished.is_some() && !self.epochs.is_empty())
     }
 
     /// How a Python program ended that says nothing at its end: by an error, or as it should.
@@ -120,6 +132,12 @@ impl Told {
     pub(super) fn done_steps(&self) -> u64 {
         self.last_step() - self.earlier_steps()
     }
+}
+
+/// Of an epoch that was begun.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Unfinished {
+    pub(super) seconds: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

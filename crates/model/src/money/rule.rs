@@ -113,9 +113,18 @@ impl BillingRule {
 pub struct RuleOrigin {
     /// `aws/lambda`.
     pub name: String,
-    /// `2017-10-02`: since when it holds.
+    /// `2017-10-02`: since when it holds; or [`RuleOrigin::SINCE_EVER`].
     pub since: String,
     pub source: String,
+}
+
+impl RuleOrigin {
+    /// As records have it; who prints it says it in the language of the reader.
+    pub const SINCE_EVER: &str = "the beginning";
+
+    pub fn is_since_ever(&self) -> bool {
+        self.since == RuleOrigin::SINCE_EVER
+    }
 }
 
 /// What is taken off the price of time.

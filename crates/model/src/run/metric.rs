@@ -152,6 +152,13 @@ macro_rules! metrics {
     };
 }
 
+/// Of runs that count them: whole numbers. Steps and images are those that an import or a workload
+/// reports.
+pub fn is_count(name: &str) -> bool {
+    let counts = ["steps", "images", REQUESTS, FAILED_REQUESTS, COLD_REQUESTS];
+    counts.contains(&name)
+}
+
 /// `None` for a metric of the workload's own.
 pub fn definition(name: &str) -> Option<&'static Definition> {
     ALL.iter().find(|metric| metric.name == name)

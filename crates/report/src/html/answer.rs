@@ -11,7 +11,7 @@ use super::page::{Page, escape, prose};
 use crate::tables::{Table, TableCell, Tone};
 
 /// More recommendations than this are only in the table of tasks.
-const MOST_SHOWN: usize = 4;
+pub const MOST_SHOWN: usize = 4;
 /// More candidates are counted, not named.
 const MOST_NAMES: usize = 4;
 /// More dominated scenarios than this are only counted.
@@ -33,7 +33,7 @@ pub(super) fn answer(page: &mut Page, analysis: &Analysis) {
         ));
     }
     for recommended in found.recommendations.iter().take(MOST_SHOWN) {
-        page.html(&pick(recommended));
+        page.html(&recommendation(recommended));
     }
     if found.recommendations.len() > MOST_SHOWN {
         page.note(word!("answer-others-below"));
@@ -52,7 +52,8 @@ pub(super) fn answer(page: &mut Page, analysis: &Analysis) {
     page.close();
 }
 
-fn pick(recommended: &Recommendation) -> String {
+/// What to choose, how sure that is, and what it saves.
+pub fn recommendation(recommended: &Recommendation) -> String {
     let choices = &recommended.choices;
     let class = match recommended.verdict {
         Verdict::Different | Verdict::PracticallyEqual => "sure",

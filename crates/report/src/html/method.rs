@@ -72,6 +72,11 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         let text = message!(
             "bill-rule-of",
             name = origin.name,
+            began = if origin.is_since_ever() {
+                "always"
+            } else {
+                "dated"
+            },
             since = date(&origin.since),
             source = origin.source
         );

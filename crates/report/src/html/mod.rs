@@ -31,6 +31,7 @@ use messages::{Language, message, word};
 
 use crate::ReportMeta;
 use crate::figure::Figure;
+pub use answer::{MOST_SHOWN as MOST_RECOMMENDATIONS, recommendation};
 pub(crate) use page::DrawnFigure;
 use page::Page;
 pub use page::{escape, prose};

@@ -47,7 +47,7 @@ fn row(served: &ServedScenario, code: &str) -> Vec<TableCell> {
     vec![
         TableCell::new(&served.label).small(served.phrase.clone()),
         TableCell::new(place(served)),
-        TableCell::new(served.load),
+        TableCell::new(messages::named("load", served.load).unwrap_or(served.load)),
         requests,
         TableCell::or_none((served.cold > 0).then(|| count(served.cold))),
         seconds(&served.latency_seconds),

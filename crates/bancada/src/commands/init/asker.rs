@@ -6,6 +6,14 @@ use std::io::{self, BufRead, Write};
 #[derive(Debug)]
 pub(super) struct Gone;
 
+/// Why a question has no answer.
+#[derive(Debug)]
+pub(super) enum Left {
+    Gone,
+    /// To the question before.
+    Back,
+}
+
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question<'a> {
@@ -32,7 +40,7 @@ impl Asker<'_> {
         &mut self,
         question: Question<'_>,
         mut take: impl FnMut(&str) -> Result<T, String>,
-    ) -> Result<T, Gone> {
+    ) -> Result<T, Left> {
         loop {
             let default = match question.default {
                 "" => String::new(),
@@ -46,6 +54,7 @@ impl Asker<'_> {
                     self.say(&indented(question.help));
                     continue;
                 }
+                "back" => return Err(Left::Back),
                 "" => question.default,
                 typed => typed,
             };
@@ -56,11 +65,11 @@ impl Asker<'_> {
         }
     }
 
-    fn line(&mut self) -> Result<String, Gone> {
+    fn line(&mut self) -> Result<String, Left> {
         let mut line = String::new();
         loop {
             match self.input.read_line(&mut line) {
-                Ok(0) | Err(_) if line.is_empty() => return Err(Gone),
+                Ok(0) | Err(_) if line.is_empty() => return Err(Left::Gone),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => return Ok(line),
             }
@@ -84,7 +93,7 @@ pub(super) fn words(answer: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn asked(typed: &str) -> (Result<u32, Gone>, String) {
+    fn asked(typed: &str) -> (Result<u32, Left>, String) {
         let mut input = typed.as_bytes();
         let mut output = Vec::new();
         let mut asker = Asker {
@@ -108,6 +117,7 @@ mod tests {
         let (number, said) = asked("seven\n?\n 8 \n");
         assert_eq!(number.unwrap(), 8);
         assert!(said.contains("    `seven` is none\n") && said.contains("    a number\n"));
+        assert!(matches!(asked("x\nback\n7\n").0, Err(Left::Back)));
         assert!(asked("x\n").0.is_err());
         assert!(asked("").0.is_err());
     }

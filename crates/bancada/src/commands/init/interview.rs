@@ -1,31 +1,42 @@
 //! The questions, along the first three activities of the method: understand what is asked, plan the
 //! experiments, set the environment up. After each answer the plan is shown as it is then.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cost::{Catalog, CatalogEntry};
+use cost::Catalog;
 use frameworks::Home;
 use model::Money;
 use report::format;
-use workbench::{Lacks, Opened, ROUGH, rough_forecast};
+use workbench::{Lacks, Opened, Vary, rough_forecast};
 
 use super::super::plan::runs_words;
-use super::answers::{Answers, Kind, Machine, Where};
-use super::asker::{Asker, Gone, Question, words};
+use super::answers::{Answers, Kind, Where};
+use super::asker::{Asker, Gone, Left, Question, words};
 use super::machines;
 
 pub(super) struct Interview<'a> {
-    asker: Asker<'a>,
-    file: PathBuf,
-    catalog: Catalog,
-    answers: Answers,
-    /// Every answer leaves a study that can be read.
-    opened: Option<Opened>,
-    provider: Option<String>,
-    /// Part of the study when something has a price.
-    budget: Option<Money>,
+    pub(super) asker: Asker<'a>,
+    pub(super) file: PathBuf,
+    pub(super) catalog: Catalog,
+    pub(super) state: State,
 }
+
+/// What was answered so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    pub(super) answers: Answers,
+    /// Every answer leaves a study that can be read.
+    pub(super) opened: Option<Opened>,
+    pub(super) provider: Option<String>,
+    /// Part of the study when something has a price.
+    pub(super) budget: Option<Money>,
+    /// Of a command, until there is one.
+    varied: Vec<Vary>,
+    pub(super) place: Where,
+}
+
+/// One question.
+type Step<'a> = fn(&mut Interview<'a>) -> Result<(), Left>;
 
 impl<'a> Interview<'a> {
     pub(super) fn new(asker: Asker<'a>, file: &Path) -> Self {
@@ -33,46 +44,77 @@ impl<'a> Interview<'a> {
             asker,
             file: file.to_owned(),
             catalog: workbench::catalog(&|_| ()),
-            answers: Answers::default(),
-            opened: None,
-            provider: None,
-            budget: None,
+            state: State::default(),
         }
     }
 
     /// The text of the study file.
     pub(super) fn study(mut self) -> Result<String, Gone> {
         self.asker.say(
-            "Enter takes the answer in [brackets], ? explains, Ctrl-C leaves and writes nothing.",
+            "Enter takes the answer in [brackets], ? explains, back returns to the question before, Ctrl-C leaves and writes nothing.",
         );
-        self.understand()?;
-        match self.answers.kind {
-            Kind::Train => self.plan_training()?,
-            Kind::Serve => self.plan_serving()?,
-            Kind::Command => self.plan_command()?,
+        // What was known before each question that is answered.
+        let mut before = Vec::new();
+        while let Some(step) = self.steps().get(before.len()) {
+            let known = self.state.clone();
+            match step(&mut self) {
+                Ok(()) => before.push(known),
+                Err(Left::Gone) => return Err(Gone),
+                Err(Left::Back) => match before.pop() {
+                    Some(known) => self.state = known,
+                    None => self.asker.say("    this is the first question"),
+                },
+            }
         }
-        self.repetitions()?;
-        self.set_up()?;
-        Ok(self.answers.study())
+        self.lacks();
+        Ok(self.state.answers.study())
     }
 
-    fn understand(&mut self) -> Result<(), Gone> {
+    fn steps(&self) -> Vec<Step<'a>> {
+        let understand: &[Step<'a>] = &[
+            Self::kind,
+            Self::objective,
+            Self::metrics,
+            Self::provider,
+            Self::budget,
+        ];
+        let plan: &[Step<'a>] = match self.state.answers.kind {
+            Kind::Train => &[
+                Self::networks,
+                Self::datasets,
+                Self::images,
+                Self::frameworks,
+                Self::batches,
+                Self::epochs,
+            ],
+            Kind::Serve => &[Self::models, Self::loads, Self::requests],
+            Kind::Command => &[Self::varied, Self::command],
+        };
+        let set_up: &[Step<'a>] = &[Self::repetitions, Self::place, Self::machines];
+        [understand, plan, set_up].concat()
+    }
+
+    fn kind(&mut self) -> Result<(), Left> {
         self.asker.say("\n1 understand");
         let kind = Question {
             ask: "What is measured: 1 training, 2 serving a model, 3 a command of yours",
             default: "1",
             help: "1 trains networks in a framework, 2 sends requests to a server, 3 runs any program",
         };
-        self.answers.kind = self.asker.ask(kind, |answer| match answer {
+        self.state.answers.kind = self.asker.ask(kind, |answer| match answer {
             "1" | "training" | "train" => Ok(Kind::Train),
             "2" | "serving" | "serve" => Ok(Kind::Serve),
             "3" | "command" => Ok(Kind::Command),
             _ => Err("1, 2 or 3".to_owned()),
         })?;
         self.first_answers();
+        Ok(())
+    }
+
+    fn objective(&mut self) -> Result<(), Left> {
         let objective = Question {
             ask: "The question that it should answer, in a sentence",
-            default: match self.answers.kind {
+            default: match self.state.answers.kind {
                 Kind::Train => "how long does the training take, and what does it cost?",
                 Kind::Serve => "how fast does the model answer, and what does a request cost?",
                 Kind::Command => "how long does the command take, and what does it cost?",
@@ -82,10 +124,13 @@ impl<'a> Interview<'a> {
         self.taken(objective, |answers, text| {
             answers.objective = text.to_owned();
             Ok(())
-        })?;
+        })
+    }
+
+    fn metrics(&mut self) -> Result<(), Left> {
         let metrics = Question {
             ask: "Metrics to show first",
-            default: match self.answers.kind {
+            default: match self.state.answers.kind {
                 Kind::Train => "train_seconds, cost",
                 Kind::Serve | Kind::Command => "all",
             },
@@ -97,23 +142,30 @@ impl<'a> Interview<'a> {
                 names => words(names),
             };
             Ok(())
-        })?;
+        })
+    }
+
+    fn provider(&mut self) -> Result<(), Left> {
         let provider = Question {
             ask: "Prices of which provider: aws, azure, google, any",
             default: "any",
             help: "Machines of the catalog are offered later; `bancada price find` lists all.",
         };
-        self.provider = self.asker.ask(provider, |answer| match answer {
+        self.state.provider = self.asker.ask(provider, |answer| match answer {
             "any" => Ok(None),
             "aws" | "azure" | "google" | "gcp" => Ok(Some(answer.to_owned())),
             _ => Err("aws, azure, google or any".to_owned()),
         })?;
+        Ok(())
+    }
+
+    fn budget(&mut self) -> Result<(), Left> {
         let budget = Question {
             ask: "Budget",
             default: "none",
-            help: "An amount such as 20 USD: no run is started that would exceed it, and machines beyond it\nare not offered.",
+            help: "An amount such as 20 USD: no run is started that would exceed it, and machines beyond it\nare marked.",
         };
-        self.budget = self.asker.ask(budget, |answer| match answer {
+        self.state.budget = self.asker.ask(budget, |answer| match answer {
             "none" => Ok(None),
             text => text.parse().map(Some),
         })?;
@@ -123,12 +175,12 @@ impl<'a> Interview<'a> {
     /// A study of that kind that is complete.
     fn first_answers(&mut self) {
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
-        self.answers.name = match stem.as_ref() {
+        self.state.answers.name = match stem.as_ref() {
             name if plan::is_study_name(name) && name != "study" => name.to_owned(),
             _ => "my-study".to_owned(),
         };
-        self.answers.repetitions = 3;
-        let defaults: &[(&str, &str)] = match self.answers.kind {
+        self.state.answers.repetitions = 3;
+        let defaults: &[(&str, &str)] = match self.state.answers.kind {
             Kind::Train => &[
                 ("framework", "engine"),
                 ("dataset", "digits"),
@@ -140,27 +192,42 @@ impl<'a> Interview<'a> {
             Kind::Command => &[],
         };
         for (name, level) in defaults {
-            self.answers.set(name, vec![(*level).to_owned()]);
+            self.state.answers.set(name, vec![(*level).to_owned()]);
         }
-        match self.answers.kind {
-            Kind::Train => self.answers.epochs = Some(1),
+        match self.state.answers.kind {
+            Kind::Train => self.state.answers.epochs = Some(1),
             Kind::Serve => {}
-            Kind::Command => self.answers.command = "true".to_owned(),
+            Kind::Command => self.state.answers.command = "true".to_owned(),
         }
     }
 
-    fn plan_training(&mut self) -> Result<(), Gone> {
+    fn networks(&mut self) -> Result<(), Left> {
         self.asker.say(
             "\n2 plan the experiments (several answers with commas make a factor; times are rough)",
         );
         let networks = network::names().collect::<Vec<_>>().join(", ");
-        self.levels("network", "Networks", "rede1, rede2", &networks)?;
+        self.levels("network", "Networks", "rede1, rede2", &networks)
+    }
+
+    fn datasets(&mut self) -> Result<(), Left> {
         let datasets = data::names().collect::<Vec<_>>().join(", ");
-        self.levels("dataset", "Datasets", "digits", &datasets)?;
-        self.levels("image", "Image sizes in pixels", "32", "Such as 32, 64.")?;
+        self.levels("dataset", "Datasets", "digits", &datasets)
+    }
+
+    fn images(&mut self) -> Result<(), Left> {
+        self.levels("image", "Image sizes in pixels", "32", "Such as 32, 64.")
+    }
+
+    fn frameworks(&mut self) -> Result<(), Left> {
         let frameworks = frameworks::names().collect::<Vec<_>>().join(", ");
-        self.levels("framework", "Frameworks", "engine", &frameworks)?;
-        self.levels("batch", "Batch sizes", "32", "Such as 32, 64, 128.")?;
+        self.levels("framework", "Frameworks", "engine", &frameworks)
+    }
+
+    fn batches(&mut self) -> Result<(), Left> {
+        self.levels("batch", "Batch sizes", "32", "Such as 32, 64, 128.")
+    }
+
+    fn epochs(&mut self) -> Result<(), Left> {
         let epochs = Question {
             ask: "Epochs",
             default: "1",
@@ -172,14 +239,20 @@ impl<'a> Interview<'a> {
         })
     }
 
-    fn plan_serving(&mut self) -> Result<(), Gone> {
+    fn models(&mut self) -> Result<(), Left> {
         self.asker
             .say("\n2 plan the experiments (several answers with commas make a factor)");
         let networks = network::names().collect::<Vec<_>>().join(", ");
         let models = format!("ONNX files, folders of trained runs, or: {networks}");
-        self.levels("model", "Models", "rede1", &models)?;
+        self.levels("model", "Models", "rede1", &models)
+    }
+
+    fn loads(&mut self) -> Result<(), Left> {
         let loads = "warm (in series after a warm-up), real-time (without one), clients (as many requests\nat a time as there are clients), cold (each to a new server)";
-        self.levels("load", "Loads", "warm", loads)?;
+        self.levels("load", "Loads", "warm", loads)
+    }
+
+    fn requests(&mut self) -> Result<(), Left> {
         self.levels(
             "requests",
             "Requests of a run",
@@ -188,38 +261,40 @@ impl<'a> Interview<'a> {
         )
     }
 
-    fn plan_command(&mut self) -> Result<(), Gone> {
+    fn varied(&mut self) -> Result<(), Left> {
         self.asker.say("\n2 plan the experiments");
         let vary = Question {
             ask: "What varies, as NAME=VALUE,VALUE (several with spaces)",
             default: "nothing",
             help: "Such as batch=32,64 optimizer=sgd,adam; the command then has {batch} and {optimizer}.",
         };
-        let varied = self.asker.ask(vary, |answer| match answer {
+        self.state.varied = self.asker.ask(vary, |answer| match answer {
             "nothing" => Ok(Vec::new()),
-            text => text
-                .split_whitespace()
-                .map(workbench::Vary::parse)
-                .collect(),
+            text => text.split_whitespace().map(Vary::parse).collect(),
         })?;
+        Ok(())
+    }
+
+    fn command(&mut self) -> Result<(), Left> {
         let command = Question {
             ask: "Command line",
             default: "",
             help: "As you type it in a shell, with {NAME} where a value goes.",
         };
+        let varied = self.state.varied.clone();
         self.planned(command, |answers, text| {
             if text.is_empty() {
                 return Err("a command, such as python3 train.py --batch {batch}".to_owned());
             }
             answers.command = text.to_owned();
-            for workbench::Vary { factor, levels } in &varied {
+            for Vary { factor, levels } in &varied {
                 answers.set(factor, levels.clone());
             }
             Ok(())
         })
     }
 
-    fn repetitions(&mut self) -> Result<(), Gone> {
+    fn repetitions(&mut self) -> Result<(), Left> {
         let question = Question {
             ask: "Repetitions of each scenario",
             default: "3",
@@ -231,103 +306,37 @@ impl<'a> Interview<'a> {
         })
     }
 
-    fn set_up(&mut self) -> Result<(), Gone> {
+    fn place(&mut self) -> Result<(), Left> {
         self.asker.say("\n3 set the environment up");
         let place = Question {
             ask: "Where: 1 this machine, 2 rented machines, ssh HOST, slurm PARTITION",
             default: "1",
             help: "2 creates machines at the provider with Terraform, and destroys them after the last run;\nssh takes a host of your SSH configuration (docs/places.md).",
         };
-        let place = self.asker.ask(place, |answer| {
+        self.state.place = self.asker.ask(place, |answer| {
             match answer.split_whitespace().collect::<Vec<_>>().as_slice() {
-                ["1"] => Ok(Where::Here),
-                ["2"] => Ok(Where::Rented),
+                ["1" | "here"] => Ok(Where::Here),
+                ["2" | "rented"] => Ok(Where::Rented),
                 ["ssh", host] => Ok(Where::Host((*host).to_owned())),
                 ["slurm", partition] => Ok(Where::Partition((*partition).to_owned())),
                 _ => Err("1, 2, ssh HOST or slurm PARTITION".to_owned()),
             }
         })?;
-        self.machines(place)?;
-        let home = Home::find().ok();
-        if let (Some(opened), Some(home)) = (&self.opened, home) {
-            let lacks = Lacks::of(&opened.study, &opened.plan.scenarios, &opened.folder, &home);
-            let lines = lacks.to_do(&self.file);
-            for line in lines {
-                self.asker.say(&format!("  · {line}"));
-            }
-        }
         Ok(())
     }
 
-    fn machines(&mut self, place: Where) -> Result<(), Gone> {
-        let budget = self.budget;
-        let there = Answers {
-            place: place.clone(),
-            ..self.answers.clone()
+    /// What this machine lacks for it.
+    fn lacks(&mut self) {
+        let (Some(opened), Ok(home)) = (&self.state.opened, Home::find()) else {
+            return;
         };
-        let with_gpus = there.can_use_gpu();
-        let offered = machines::candidates(
-            &self.catalog,
-            self.provider.as_deref(),
-            budget,
-            with_gpus,
-            |entry| {
-                let machine = Machine {
-                    price: entry.name(),
-                    uses_gpu: with_gpus && entry.shape.gpu.is_some(),
-                };
-                let answers = Answers {
-                    machines: vec![machine],
-                    ..there.clone()
-                };
-                let opened = read(&answers, &self.file, &self.catalog).ok()?;
-                rough_forecast(&opened)
-            },
-        );
-        let names: Vec<String> = offered.iter().map(|c| c.entry.name()).collect();
-        let table = machines::table(&offered);
-        let here = place == Where::Here;
-        let entries = self.catalog.entries.iter();
-        let has_gpu: BTreeSet<String> = entries
-            .filter(|entry| entry.shape.gpu.is_some())
-            .map(CatalogEntry::name)
-            .collect();
-        self.asker.say(match (offered.is_empty(), here) {
-            (true, _) => "  No machine of the catalog keeps the budget.",
-            (false, true) => "  Machines that this one may be priced as, within the budget:",
-            (false, false) => "  Machines within the budget, the cheapest of each size:",
-        });
-        for line in table.lines().filter(|_| !names.is_empty()) {
-            self.asker.say(&format!("    {line}"));
+        let lacks = Lacks::of(&opened.study, &opened.plan.scenarios, &opened.folder, &home);
+        for line in lacks.to_do(&self.file) {
+            self.asker.say(&format!("  · {line}"));
         }
-        if offered.iter().any(|candidate| candidate.forecast.is_some()) {
-            self.asker.say(&format!("    ({ROUGH})"));
-        }
-        let question = Question {
-            ask: "Machines: numbers, names of the catalog, a price such as 0.2 USD/h, or none",
-            default: match names.is_empty() || (here && budget.is_none()) {
-                true => "none",
-                false => "1",
-            },
-            help: "Several with commas are compared. The price decides what runs cost; here it does not make\nthis machine faster or slower.",
-        };
-        self.planned(question, |answers, text| {
-            answers.place = place.clone();
-            let machine = |price: String| Machine {
-                uses_gpu: with_gpus && has_gpu.contains(&price),
-                price,
-            };
-            answers.machines = chosen(text, &names)?.into_iter().map(machine).collect();
-            let is_priced = !answers.machines.is_empty();
-            answers.budget = budget.filter(|_| is_priced);
-            match (&place, answers.machines.is_empty()) {
-                (Where::Rented, true) => Err("a machine to rent, by its number or name".to_owned()),
-                _ => Ok(()),
-            }
-        })
     }
 
-    fn levels(&mut self, factor: &str, ask: &str, default: &str, help: &str) -> Result<(), Gone> {
+    fn levels(&mut self, factor: &str, ask: &str, default: &str, help: &str) -> Result<(), Left> {
         let question = Question { ask, default, help };
         self.planned(question, |answers, text| {
             answers.set(factor, words(text));
@@ -336,14 +345,14 @@ impl<'a> Interview<'a> {
     }
 
     /// Asks, and shows what the plan is then.
-    fn planned(
+    pub(super) fn planned(
         &mut self,
         question: Question<'_>,
         change: impl FnMut(&mut Answers, &str) -> Result<(), String>,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), Left> {
         self.taken(question, change)?;
-        if let Some(opened) = &self.opened {
-            let line = plan_line(opened, self.budget);
+        if let Some(opened) = &self.state.opened {
+            let line = plan_line(opened, self.state.budget);
             self.asker.say(&line);
         }
         Ok(())
@@ -354,13 +363,12 @@ impl<'a> Interview<'a> {
         &mut self,
         question: Question<'_>,
         mut change: impl FnMut(&mut Answers, &str) -> Result<(), String>,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), Left> {
         let Interview {
             asker,
-            answers,
+            state: State { answers, .. },
             file,
             catalog,
-            ..
         } = self;
         let (answered, opened) = asker.ask(question, |text| {
             let mut changed = answers.clone();
@@ -368,8 +376,8 @@ impl<'a> Interview<'a> {
             let opened = read(&changed, file, catalog)?;
             Ok((changed, opened))
         })?;
-        self.answers = answered;
-        self.opened = Some(opened);
+        self.state.answers = answered;
+        self.state.opened = Some(opened);
         Ok(())
     }
 }
@@ -378,33 +386,12 @@ fn not_a_number(text: &str) -> String {
     format!("`{text}` is not a whole number")
 }
 
-fn read(answers: &Answers, file: &Path, catalog: &Catalog) -> Result<Opened, String> {
+pub(super) fn read(answers: &Answers, file: &Path, catalog: &Catalog) -> Result<Opened, String> {
     let opened = workbench::open_text(file, answers.study(), None, catalog);
     opened.map_err(|error| {
         let mistakes = error.rendered(diagnostics::Style::Plain);
         mistakes.unwrap_or_else(|| error.to_string())
     })
-}
-
-/// `1, 3` of what was offered; or as the catalog names them.
-fn chosen(text: &str, offered: &[String]) -> Result<Vec<String>, String> {
-    if text == "none" {
-        return Ok(Vec::new());
-    }
-    let parts = text
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty());
-    let one = |part: &str| match part.parse::<usize>() {
-        Ok(number) => {
-            let named = number.checked_sub(1).and_then(|index| offered.get(index));
-            named
-                .cloned()
-                .ok_or_else(|| format!("there is no number {number}"))
-        }
-        Err(_) => Ok(part.to_owned()),
-    };
-    parts.map(one).collect()
 }
 
 /// `→ 8 scenarios × 3 repetitions = 24 runs, about 4 min, US$ 0.01 of US$ 20.00`.
@@ -418,6 +405,10 @@ fn plan_line(opened: &Opened, budget: Option<Money>) -> String {
         ));
         let money = forecast.money.map(|money| money.value);
         line.push_str(&money.map_or(String::new(), |money| format!(", {money}")));
+        if forecast.unknown_runs > 0 {
+            let unknown = format::counted(forecast.unknown_runs, "run", "runs");
+            line.push_str(&format!(" without {unknown} on GPUs, not estimated"));
+        }
     }
     if let Some(budget) = budget {
         let word = match machines::exceeds(forecast.as_ref(), Some(budget)) {
@@ -427,19 +418,4 @@ fn plan_line(opened: &Opened, budget: Option<Money>) -> String {
         line.push_str(&format!(" ({word} {budget})"));
     }
     line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn machines_are_chosen_by_number_or_name() {
-        let offered = ["azure/a@x".to_owned(), "aws/b@y".to_owned()];
-        let check = |text, expected: &[&str]| assert_eq!(chosen(text, &offered).unwrap(), expected);
-        check("none", &[]);
-        check("2, 1", &["aws/b@y", "azure/a@x"]);
-        check("0.2 USD/h", &["0.2 USD/h"]);
-        assert!(chosen("3", &offered).is_err() && chosen("0", &offered).is_err());
-    }
 }

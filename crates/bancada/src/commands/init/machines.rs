@@ -17,9 +17,12 @@ const MOST_SHOWN: usize = 12;
 pub(super) struct Candidate<'c> {
     pub(super) entry: &'c CatalogEntry,
     pub(super) forecast: Option<Forecast>,
+    /// The budget, as far as is known.
+    pub(super) exceeds: bool,
 }
 
-/// The cheapest of each size, the cheapest first, that keep the budget.
+/// The cheapest of each size, the cheapest first; after those that may keep the budget, the others
+/// by what the study would cost there.
 pub(super) fn candidates<'c>(
     catalog: &'c Catalog,
     provider: Option<&str>,
@@ -41,12 +44,20 @@ pub(super) fn candidates<'c>(
         is_usable && sizes.insert((shape.vcpus, gpu(shape)))
     };
     let entries = cost::search(catalog, &query).entries.into_iter();
-    let candidates = entries.filter(is_new_size).map(|entry| Candidate {
-        forecast: forecast(entry),
-        entry,
+    let candidates = entries.filter(is_new_size).map(|entry| {
+        let forecast = forecast(entry);
+        Candidate {
+            exceeds: exceeds(forecast.as_ref(), budget),
+            forecast,
+            entry,
+        }
     });
-    let fits = |candidate: &Candidate<'_>| !exceeds(candidate.forecast.as_ref(), budget);
-    candidates.filter(fits).take(MOST_SHOWN).collect()
+    let (mut exceeding, mut all): (Vec<_>, Vec<_>) = candidates.partition(|c| c.exceeds);
+    let cost = |candidate: &Candidate<'_>| Some(candidate.forecast.as_ref()?.money?.value.amount);
+    exceeding.sort_by_key(cost);
+    all.extend(exceeding);
+    all.truncate(MOST_SHOWN);
+    all
 }
 
 /// Whether the forecast is above the budget, where both are known.
@@ -67,21 +78,38 @@ pub(super) fn table(candidates: &[Candidate<'_>]) -> String {
         .number("per hour")
         .number("time")
         .number("cost");
-    for (index, Candidate { entry, forecast }) in candidates.iter().enumerate() {
+    let is_marked = candidates.iter().any(|candidate| candidate.exceeds);
+    if is_marked {
+        table = table.text("");
+    }
+    for (index, candidate) in candidates.iter().enumerate() {
+        let Candidate {
+            entry,
+            forecast,
+            exceeds,
+        } = candidate;
         let shape = &entry.shape;
         let forecast = forecast.as_ref();
-        table.row(vec![
+        let mut row = vec![
             (index + 1).to_string(),
             entry.name(),
             shape.vcpus.map(|v| v.to_string()).unwrap_or_default(),
             shape.memory_gib.map(|m| m.to_string()).unwrap_or_default(),
             gpu(shape),
             money(entry, Paying::OnDemand),
-            forecast.map_or(String::new(), |f| format::duration(f.seconds.value)),
+            forecast.map_or_else(
+                || format::NONE.to_owned(),
+                |f| format::duration(f.seconds.value),
+            ),
             forecast
                 .and_then(|f| f.money)
                 .map_or(String::new(), |money| money.value.to_string()),
-        ]);
+        ];
+        if is_marked {
+            let mark = if *exceeds { "over the budget" } else { "" };
+            row.push(mark.to_owned());
+        }
+        table.row(row);
     }
     table.rendered()
 }

@@ -4,6 +4,7 @@ mod answers;
 mod asker;
 mod interview;
 mod machines;
+mod offer;
 
 use std::fs::OpenOptions;
 use std::io::{BufReader, IsTerminal as _, Write as _};
