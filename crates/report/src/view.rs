@@ -225,12 +225,20 @@ fn number_columns(analysis: &Analysis, is_wide: bool) -> Vec<NumberColumn<'_>> {
     let mut names: Vec<&str> = Vec::new();
     // What the study asks for and what its workload reports comes first: it is what it is about.
     names.extend(analysis.study.metrics.iter().map(String::as_str));
-    if names.is_empty() {
-        names.extend(own_metrics(analysis).take(MOST_OWN));
-    }
-    names.extend(analysis.time_metric.as_deref());
     // The bill of a run that serves depends on how long its load was; an answer's does not.
     let answers = analysis.metric(metric::COST_PER_INFERENCE).is_some();
+    let own = own_metrics(analysis).take(match names.is_empty() {
+        true => MOST_OWN,
+        false => 0,
+    });
+    let own: Vec<&str> = own.collect();
+    // What serves is about latency and cost.
+    if analysis.serving.is_some() {
+        names.extend(analysis.time_metric.as_deref());
+        names.extend([metric::LATENCY_SECONDS, metric::COST_PER_INFERENCE]);
+    }
+    names.extend(own);
+    names.extend(analysis.time_metric.as_deref());
     let usual = metric::ALL.iter().filter(|metric| match metric.column {
         metric::Column::Usual(_) => !answers || metric.name != metric::COST,
         metric::Column::Wide(_) => is_wide,

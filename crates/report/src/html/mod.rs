@@ -7,6 +7,7 @@ mod axis;
 mod breakeven;
 mod choice;
 mod curves;
+mod day_costs;
 mod figures;
 mod frameworks;
 mod growth;
