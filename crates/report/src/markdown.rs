@@ -71,7 +71,7 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
         message!(
             "markdown-footer",
             version = meta.bancada_version,
-            time = meta.generated.to_string()
+            time = crate::text::minute(meta.generated)
         )
     );
     out

@@ -79,10 +79,7 @@ impl Cell {
 pub(crate) fn scenario_table(analysis: &Analysis, is_wide: bool) -> ScenarioTable {
     let numbers = number_columns(analysis, is_wide);
     let factors: Vec<&str> = varied_factors(analysis);
-    let incomplete = analysis
-        .scenarios
-        .iter()
-        .any(|s| s.runs.ok != s.planned.max(1));
+    let incomplete = runs_are_told(analysis);
     let mut columns = vec![column(
         word!("column-scenario"),
         "",
@@ -118,6 +115,17 @@ pub(crate) fn scenario_table(analysis: &Analysis, is_wide: bool) -> ScenarioTabl
         rows: rows.collect(),
         columns,
     }
+}
+
+/// Where scenarios have different runs, or runs without a result.
+fn runs_are_told(analysis: &Analysis) -> bool {
+    let scenarios = &analysis.scenarios;
+    let is_complete = |s: &ScenarioResult| s.runs.ok == s.planned.max(1);
+    let has_ended = |s: &ScenarioResult| s.runs.ok != s.runs.total() || s.runs.ok == 0;
+    let differ = scenarios
+        .windows(2)
+        .any(|two| two[0].runs.ok != two[1].runs.ok);
+    !scenarios.iter().all(is_complete) && (differ || scenarios.iter().any(has_ended))
 }
 
 fn column(header: &str, unit: &str, kind: ColumnKind, priority: u8) -> Column {

@@ -351,3 +351,78 @@ fn markdown_begins_with_the_answer_and_keeps_commands() {
         "{text}"
     );
 }
+
+#[test]
+fn dates_of_the_footer_follow_the_language() {
+    let world = Recipe::default().world();
+    messages::Language::Portuguese.scope(|| {
+        let own = page(&analysis(&world));
+        let (_, footer) = own.split_once("<footer>").unwrap();
+        assert!(footer.contains("09/03/2024 16:00 UTC"), "{footer}");
+        let text = report::markdown(&analysis(&world), &meta());
+        assert!(text.contains("09/03/2024 16:00 UTC"), "{text}");
+    });
+}
+
+#[test]
+fn differences_have_the_unit_of_their_metric() {
+    let mut analysis = analysis(&Recipe::default().world());
+    let variation = analysis.variations.first_mut().unwrap();
+    variation.metric = metric::PEAK_MEMORY_BYTES.to_owned();
+    let effect = variation.effects.first_mut().unwrap();
+    effect.comparison = analyse::Comparison::Difference;
+    effect.estimate.value = 26_377_557.0;
+    let own = page(&analysis);
+    assert!(own.contains(">+ 26.4 MB<"), "bytes are said as such");
+}
+
+#[test]
+fn long_rentals_are_said_in_hours() {
+    let mut analysis = analysis(&Recipe::default().world());
+    analysis.bills[0].rented.seconds = "101906.25".parse().unwrap();
+    let own = page(&analysis).replace('\u{a0}', " ");
+    assert!(
+        own.contains("runs: 1 d 4 h"),
+        "{}",
+        section(&own, "bill").unwrap()
+    );
+}
+
+#[test]
+fn a_source_that_has_its_year_does_not_have_it_twice() {
+    let mut analysis = analysis(&Recipe::default().world());
+    let mut price = (*analysis.bills[0].price).clone();
+    (price.source, price.date) = ("a study, 2023".to_owned(), "2023".to_owned());
+    analysis.bills[0].price = price.into();
+    let own = section(&page(&analysis), "bill").unwrap();
+    assert!(own.contains(">a study, 2023<"), "{own}");
+}
+
+#[test]
+fn one_framework_has_no_others() {
+    let world = common::studies::workers();
+    let mut several = world
+        .records
+        .iter()
+        .filter_map(|r| r.framework.as_ref().map(|f| &f.name));
+    let first = several.next().unwrap();
+    assert!(several.all(|name| name == first));
+    let mut unverified = world;
+    for record in &mut unverified.records {
+        record.framework.as_mut().unwrap().verified = None;
+    }
+    let own = page(&analysis(&unverified));
+    assert!(own.contains("was not verified"), "that is said");
+    assert!(!own.contains("same as the others"), "of no others");
+}
+
+#[test]
+fn a_column_of_runs_is_there_where_they_differ() {
+    let heads = |world: &World| section(&page(&analysis(world)), "scenarios").unwrap();
+    let column = ">runs</button>";
+    let mut world = Recipe::default().world();
+    world.records.retain(|record| record.run.repetition < 3);
+    assert!(!heads(&world).contains(column), "all have 2");
+    world.records.pop();
+    assert!(heads(&world).contains(column), "one has 1");
+}

@@ -243,7 +243,13 @@ impl<'a> Plot<'a> {
         let lines = self.places.iter().map(|place| self.look(*place));
         let pairs = tasks.iter().flat_map(|(_, task)| &task.pairs);
         let pays = pairs.into_iter().any(|even| even.within_capacity);
-        lines.chain(pays.then(crossings)).map(entry).collect()
+        let mark = || {
+            crossings().with([Point {
+                symbol: Symbol::Diamond,
+                ..Point::new(0.0, 0.0)
+            }])
+        };
+        lines.chain(pays.then(mark)).map(entry).collect()
     }
 }
 
