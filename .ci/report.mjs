@@ -1,6 +1,6 @@
 // Checks reports in headless chromium, through the DevTools protocol over a pipe.
 // node .ci/report.mjs axe.min.js REPORT.html…   With SCREENSHOTS=DIR it keeps pictures to look at.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
@@ -115,7 +115,49 @@ const keys = async (about) => {
   await run("[...document.querySelectorAll('.tools button')].find((one) => one.textContent === 'LaTeX' && one.checkVisibility()).focus()");
   await press("Enter", 13, "\r");
   const copied = await run("new Promise((done) => setTimeout(() => done(document.querySelector('p.unseen').textContent), 200))");
-  if (copied !== "copied") fail(`${about}: a table is not copied`);
+  if (!copied) fail(`${about}: a table is not copied`);
+};
+
+// What is copied for LaTeX must be text to LaTeX, in as many cells as it has columns, and no wider than a page.
+const latex = async (about) => {
+  const tables = await run(`(async () => {
+    const texts = [];
+    Object.defineProperty(navigator, "clipboard", { value: { writeText: (text) => texts.push(text) }, configurable: true });
+    for (const button of document.querySelectorAll(".tools button")) if (/LaTeX/.test(button.getAttribute("aria-label"))) button.click();
+    await new Promise((done) => setTimeout(done, 100));
+    return texts;
+  })()`);
+  if (!tables.length) fail(`${about}: no table is copied for LaTeX`);
+  const written = /\$(\\[a-z]+|-|\^\{[-\d]\})\$|\\[a-z]+\{\}|\\[&%$#_{}]/gi;
+  for (const table of tables.flatMap((text) => text.split("\\end{table}")).filter((text) => text.trim())) {
+    const [, columns] = table.match(/\\begin\{tabular\}\{(.+)\}/) || [];
+    const width = columns?.replace(/>\{.*?\}p\{\d+pt\}/g, "p").length;
+    const rows = table.split("\n").filter((line) => line.endsWith(" \\\\")).map((line) => line.slice(0, -3));
+    const [, caption] = table.match(/\\caption\{(.*)\}\\label\{tab:[A-Za-z0-9-]+\}/) || [];
+    if (!columns || rows.length < 2 || !caption) fail(`${about}: no columns, rows, caption or label in ${table.slice(0, 200)}`);
+    else for (const line of [caption, ...rows]) {
+      const plain = line.replace(written, "");
+      const cells = line === caption ? width : plain.split("&").length;
+      if (/[\\{}$#_%^±]/.test(plain) || cells !== width) {
+        fail(`${about}: LaTeX cannot read ${line}`);
+        break;
+      }
+    }
+  }
+  compiled(about, tables);
+};
+
+// Fonts of Cyrillic letters are not everywhere.
+const compiled = (about, tables) => {
+  const text = tables.join("\n");
+  if (spawnSync("pdflatex", ["--version"]).error || /[\u0400-\u04ff]/.test(text)) return;
+  const folder = mkdtempSync(join(tmpdir(), "report-latex-"));
+  const document = ["\\documentclass{article}", "\\usepackage{array,booktabs,graphicx,textcomp}", "\\extrafloats{500}", "\\begin{document}", text.replaceAll("\\end{table}", "\\end{table}\\clearpage"), "\\end{document}"].join("\n");
+  writeFileSync(join(folder, "tables.tex"), document);
+  const { status, stdout } = spawnSync("pdflatex", ["-draftmode", "-halt-on-error", "-interaction=nonstopmode", "tables.tex"], { cwd: folder, encoding: "utf8" });
+  const trouble = stdout.split("\n").filter((line) => /^!|^l\.\d|Overfull|too large|undefined/.test(line));
+  if (status || trouble.length) fail(`${about}: pdflatex: ${trouble.slice(0, 4).join("; ") || stdout.slice(-500)}`);
+  rmSync(folder, { recursive: true, force: true });
 };
 
 const paper = async (about) => {
@@ -145,6 +187,7 @@ const check = async (file) => {
     }
     if (view === VIEWS[0]) {
       await keys(about);
+      await latex(about);
       const pages = await paper(about);
       quiet(about);
       console.log(`${name}: ${(bytes / 1e6).toFixed(2)} MB, ${found.figures} figures seen at once, first view after ${found.first ? Math.round(found.first) : '?'} ms, loaded after ${Math.round(found.loaded)} ms, ${pages} pages on paper`);

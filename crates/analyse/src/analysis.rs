@@ -142,8 +142,11 @@ pub struct StudyFacts {
     pub factors: Vec<FactorFacts>,
     /// `training rede1 for 2 epochs, batch 64`: a sentence without its point.
     pub workload: String,
-    /// Nothing to run: every result comes from a file.
+    /// Every result comes from a file, or there is nothing to run.
     pub import_only: bool,
+    /// Of `bancada run`, as far as the results show them: `--predict`, `--only image=64`.
+    #[serde(skip)]
+    pub run_options: Vec<String>,
     pub environments: Vec<EnvironmentFacts>,
     pub interval_seconds: f64,
     pub timeout_seconds: Option<f64>,

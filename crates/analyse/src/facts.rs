@@ -11,6 +11,7 @@ use crate::analysis::{
     Totals,
 };
 use crate::lists::{entry, push_new};
+use crate::options::run_options;
 use crate::scenarios::level_facts;
 use crate::smaller::scale_facts;
 use crate::stopping::StoppingFacts;
@@ -18,7 +19,7 @@ use crate::table::{Row, Table};
 use crate::words::format;
 use crate::{CONFIDENCE, Input, energy, frameworks, inputs, prices, profile};
 
-pub(crate) fn study_facts(table: &Table, repriced: Option<&str>) -> StudyFacts {
+pub(crate) fn study_facts(table: &Table, plan: &Plan, repriced: Option<&str>) -> StudyFacts {
     let study = table.study;
     StudyFacts {
         name: study.name.clone(),
@@ -40,8 +41,12 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>) -> StudyFacts {
                 levels: f.levels.iter().map(|l| l.to_string()).collect(),
             })
             .collect(),
-        workload: workload_sentence(study),
-        import_only: is_import_only(study),
+        workload: match is_imported(table) {
+            true => message!("work-elsewhere"),
+            false => workload_sentence(study),
+        },
+        import_only: is_import_only(study) || is_imported(table),
+        run_options: run_options(table, plan),
         environments: study
             .environments
             .iter()
@@ -68,6 +73,12 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>) -> StudyFacts {
 /// No command: the study is there to read what was measured elsewhere.
 fn is_import_only(study: &Study) -> bool {
     matches!(&study.workload, Workload::Command(command) if command.command.is_empty())
+}
+
+/// All that is known was measured elsewhere, whatever the study could run.
+fn is_imported(table: &Table) -> bool {
+    let mut origins = table.runs.iter().map(|row| &row.record.origin);
+    !table.runs.is_empty() && origins.all(|origin| matches!(origin, Origin::Imported { .. }))
 }
 
 /// Only what no factor varies is said; the factors have their own table.

@@ -90,7 +90,10 @@ pub(crate) fn frameworks(table: &Table, scenarios: &[ScenarioResult]) -> Option<
     Some(Frameworks {
         combinations: groups.shared(|s| (s.runs.ok > 0).then_some(1.0)).count(),
         combinations_in_all: groups.lines.len(),
-        cautions: found.iter().flat_map(cautions).collect(),
+        cautions: found
+            .iter()
+            .flat_map(|one| cautions(one, found.len() > 1))
+            .collect(),
         frameworks: found,
     })
 }
@@ -298,7 +301,7 @@ fn add_check(
     }
 }
 
-fn cautions(framework: &FrameworkResult) -> Vec<String> {
+fn cautions(framework: &FrameworkResult, several: bool) -> Vec<String> {
     let name = &framework.name;
     let mut cautions = Vec::new();
     let unchecked: Vec<&FrameworkCheck> = framework
@@ -326,7 +329,14 @@ fn cautions(framework: &FrameworkResult) -> Vec<String> {
             (None, Some(_)) => word!("framework-how").to_owned(),
             (None, None) => String::new(),
         };
-        cautions.push(message!("framework-unverified", name, what, part, how));
+        cautions.push(message!(
+            "framework-unverified",
+            name,
+            what,
+            part,
+            several,
+            how
+        ));
     }
     for check in &framework.checks {
         let verified = check.verified.as_ref();

@@ -24,6 +24,7 @@ mod inputs;
 mod levels;
 pub mod lists;
 mod money;
+mod options;
 mod pareto;
 mod percentiles;
 mod predicted;
@@ -125,7 +126,7 @@ pub fn analyse(input: &Input) -> Analysis {
     let successive = time.and_then(|column| dependences.of_time(&table, column, &scenarios));
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
-        study: facts::study_facts(&table, input.repriced),
+        study: facts::study_facts(&table, input.plan, input.repriced),
         totals: facts::totals(&table, input, stopping.as_ref()),
         time_metric: time.map(|column| table.columns[column].name.clone()),
         best: ranking::best(&table, &scenarios, serving.as_ref(), &levels),

@@ -114,9 +114,15 @@ fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
         true => String::new(),
         false => format!(" {}", message!("recommend-open", names = names(&perhaps))),
     };
-    match best(analysis, wishes, &surely) {
+    let is_alone = about.is_empty();
+    let said = match best(analysis, wishes, &surely) {
         Some(best) => message!("recommend-best", about, within, best, open),
         None => message!("recommend-none", about, within, open),
+    };
+    // A name of a task stays as it is.
+    match is_alone {
+        true => format::capitalised(&said),
+        false => said,
     }
 }
 

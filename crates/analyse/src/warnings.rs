@@ -70,7 +70,12 @@ impl Subject {
 const LIMIT_UNMET: &str = "limit-unmet";
 
 fn group_text(group: &WarningGroup, all_runs: usize) -> String {
-    let counted = group.kind != LIMIT_UNMET;
+    let counted = match (group.kind != LIMIT_UNMET, group.runs.len() > 1) {
+        (true, false) => "included",
+        (true, true) => "included-several",
+        (false, false) => "excluded",
+        (false, true) => "excluded-several",
+    };
     let Said { who, text } = who_and_what(group, all_runs);
     message!("warned-one", run = who, text, counted)
 }

@@ -492,32 +492,32 @@ fn recommendations_keep_the_limits() {
         let text = recommended(&world, &wishes(deadline, most));
         assert!(text.contains(expected), "{text}");
     };
-    check(Some(25.0), None, "within 25.0 s, choose C2 (");
+    check(Some(25.0), None, "Within 25.0 s, choose C2 (");
     check(Some(25.0), None, "cheapest in 100 % of resamplings");
-    check(Some(15.0), None, "within 15.0 s, choose C1 (");
+    check(Some(15.0), None, "Within 15.0 s, choose C1 (");
     check(Some(15.0), None, "the only one");
-    check(None, Some("0.15 USD"), "within US$ 0.15, choose C1 (");
+    check(None, Some("0.15 USD"), "Within US$ 0.15, choose C1 (");
     check(None, Some("0.15 USD"), "fastest in 100 % of resamplings");
     check(None, Some("0.07 USD"), "choose C2 (");
     check(
         Some(25.0),
         Some("0.07 USD"),
-        "within 25.0 s and US$ 0.070, choose C2 (",
+        "Within 25.0 s and US$ 0.070, choose C2 (",
     );
     // Each limit alone can be kept, both together cannot.
     check(
         Some(15.0),
         Some("0.07 USD"),
-        "no scenario is surely within 15.0 s and US$ 0.070.",
+        "No scenario is surely within 15.0 s and US$ 0.070.",
     );
-    check(Some(5.0), None, "no scenario is surely within 5.00 s.");
+    check(Some(5.0), None, "No scenario is surely within 5.00 s.");
 }
 
 #[test]
 fn what_the_intervals_leave_open_is_not_recommended() {
     let world = three();
     let text = recommended(&world, &wishes(Some(10.05), None));
-    assert!(text.contains("no scenario is surely within"), "{text}");
+    assert!(text.contains("No scenario is surely within"), "{text}");
     assert!(
         text.contains("Not settled by their intervals: C1."),
         "{text}"
@@ -582,7 +582,7 @@ fn a_limit_of_energy_needs_energy_that_can_be_compared() {
     // 600 J, 1200 J and 1800 J.
     let text = recommended(&world, &most);
     assert!(
-        text.contains("within 1.00 kJ of modelled energy, choose C1 ("),
+        text.contains("Within 1.00 kJ of modelled energy, choose C1 ("),
         "{text}"
     );
     let both = Wishes {
@@ -592,7 +592,7 @@ fn a_limit_of_energy_needs_energy_that_can_be_compared() {
     };
     let text = recommended(&world, &both);
     assert!(
-        text.contains("within 25.0 s and 1.50 kJ of modelled energy, choose C2 ("),
+        text.contains("Within 25.0 s and 1.50 kJ of modelled energy, choose C2 ("),
         "{text}"
     );
     let first = world.records.first_mut().unwrap();

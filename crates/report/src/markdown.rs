@@ -26,7 +26,8 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     if let Some(repriced) = &analysis.study.repriced {
         let _ = write!(out, "> {}\n\n", escape(repriced));
     }
-    let _ = write!(out, "{}\n\n", escape(&totals(analysis)));
+    answer(&mut out, analysis);
+    let _ = write!(out, "{}\n\n", prose(&totals(analysis)));
     list(
         &mut out,
         word!("markdown-short"),
@@ -70,10 +71,32 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
         message!(
             "markdown-footer",
             version = meta.bancada_version,
-            time = meta.generated.to_string()
+            time = crate::text::minute(meta.generated)
         )
     );
     out
+}
+
+/// What to choose, how sure that is, what it saves, and what may change the decision.
+fn answer(out: &mut String, analysis: &Analysis) {
+    let found = &analysis.answer;
+    let _ = write!(out, "## {}\n\n", word!("section-answer"));
+    if let Some(nothing) = &found.nothing {
+        let _ = write!(out, "{}\n\n", prose(nothing));
+    }
+    for recommended in &found.recommendations {
+        let or = format!(" {} ", word!("answer-or"));
+        let choices = escape(&recommended.choices.join(&or));
+        let _ = write!(out, "**{choices}** — {}\n\n", escape(&recommended.what));
+        let how_sure = format!("{}.", recommended.how_sure);
+        for line in [&how_sure].into_iter().chain(&recommended.saves) {
+            let _ = writeln!(out, "- {}", prose(line));
+        }
+        out.push('\n');
+    }
+    for caution in &found.cautions {
+        let _ = write!(out, "> {}\n\n", prose(caution));
+    }
 }
 
 fn serving(out: &mut String, analysis: &Analysis) {
@@ -243,7 +266,7 @@ fn money(analysis: &Analysis) -> String {
 
 fn list<'a>(out: &mut String, title: &str, items: impl IntoIterator<Item = &'a String>) {
     let items = items.into_iter();
-    let items: String = items.map(|text| format!("- {}\n", escape(text))).collect();
+    let items: String = items.map(|text| format!("- {}\n", prose(text))).collect();
     if !items.is_empty() {
         let _ = write!(out, "## {title}\n\n{items}\n");
     }
@@ -333,6 +356,22 @@ fn variation_table(out: &mut String, variation: &Variation) {
     let mut sentences = vec![variation.model_sentence(), variation.residuals.clone()];
     sentences.extend(variation.assumptions.iter().cloned());
     let _ = write!(out, "\n{}\n\n", escape(&sentences.join(" ")));
+}
+
+/// A sentence, where what stands in backticks is to be typed, and stays as it is. Not for cells of a table, which a
+/// `|` would end.
+fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    // An odd one out is a backtick that means itself; two beside each other begin something else.
+    let inner = parts.iter().skip(1).take(parts.len().saturating_sub(2));
+    if parts.len().is_multiple_of(2) || inner.clone().any(|part| part.is_empty()) {
+        return escape(text);
+    }
+    let written = |(place, part): (usize, &&str)| match place % 2 {
+        0 => escape(part),
+        _ => format!("`{}`", diagnostics::screen::safe(part)),
+    };
+    parts.iter().enumerate().map(written).collect()
 }
 
 /// No character of the input may become markup, or end a table's cell.

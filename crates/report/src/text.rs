@@ -9,6 +9,12 @@ pub(crate) fn safe(text: &str) -> String {
     diagnostics::screen::safe(text).into_owned()
 }
 
+/// `2026-11-18 16:00 UTC`, the day in the language's order.
+pub(crate) fn minute(moment: model::Timestamp) -> String {
+    let day = messages::date(&moment.strftime("%Y-%m-%d").to_string());
+    format!("{day} {}", moment.strftime("%H:%M UTC"))
+}
+
 /// Lines of at most `most` columns, broken between words; a longer word gets a line of its own.
 pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

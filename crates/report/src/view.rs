@@ -79,10 +79,7 @@ impl Cell {
 pub(crate) fn scenario_table(analysis: &Analysis, is_wide: bool) -> ScenarioTable {
     let numbers = number_columns(analysis, is_wide);
     let factors: Vec<&str> = varied_factors(analysis);
-    let incomplete = analysis
-        .scenarios
-        .iter()
-        .any(|s| s.runs.ok != s.planned.max(1));
+    let incomplete = runs_are_told(analysis);
     let mut columns = vec![column(
         word!("column-scenario"),
         "",
@@ -118,6 +115,17 @@ pub(crate) fn scenario_table(analysis: &Analysis, is_wide: bool) -> ScenarioTabl
         rows: rows.collect(),
         columns,
     }
+}
+
+/// Where scenarios have different runs, or runs without a result.
+fn runs_are_told(analysis: &Analysis) -> bool {
+    let scenarios = &analysis.scenarios;
+    let is_complete = |s: &ScenarioResult| s.runs.ok == s.planned.max(1);
+    let has_ended = |s: &ScenarioResult| s.runs.ok != s.runs.total() || s.runs.ok == 0;
+    let differ = scenarios
+        .windows(2)
+        .any(|two| two[0].runs.ok != two[1].runs.ok);
+    !scenarios.iter().all(is_complete) && (differ || scenarios.iter().any(has_ended))
 }
 
 fn column(header: &str, unit: &str, kind: ColumnKind, priority: u8) -> Column {
@@ -229,12 +237,20 @@ fn number_columns(analysis: &Analysis, is_wide: bool) -> Vec<NumberColumn<'_>> {
     let mut names: Vec<&str> = Vec::new();
     // What the study asks for and what its workload reports comes first: it is what it is about.
     names.extend(analysis.study.metrics.iter().map(String::as_str));
-    if names.is_empty() {
-        names.extend(own_metrics(analysis).take(MOST_OWN));
-    }
-    names.extend(analysis.time_metric.as_deref());
     // The bill of a run that serves depends on how long its load was; an answer's does not.
     let answers = analysis.metric(metric::COST_PER_INFERENCE).is_some();
+    let own = own_metrics(analysis).take(match names.is_empty() {
+        true => MOST_OWN,
+        false => 0,
+    });
+    let own: Vec<&str> = own.collect();
+    // What serves is about latency and cost.
+    if analysis.serving.is_some() {
+        names.extend(analysis.time_metric.as_deref());
+        names.extend([metric::LATENCY_SECONDS, metric::COST_PER_INFERENCE]);
+    }
+    names.extend(own);
+    names.extend(analysis.time_metric.as_deref());
     let usual = metric::ALL.iter().filter(|metric| match metric.column {
         metric::Column::Usual(_) => !answers || metric.name != metric::COST,
         metric::Column::Wide(_) => is_wide,

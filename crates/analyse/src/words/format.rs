@@ -261,6 +261,8 @@ pub fn interval(low: f64, high: f64, write: impl Fn(f64) -> String) -> String {
 pub fn bare_ratio(value: f64) -> String {
     match value.abs() {
         size if size < 9.95 => significant(value, 2),
+        // From there on as many decimals as next to it, and no more: 9.9, 10.0, 10.6.
+        size if size < 99.95 => significant((10.0 * value).round() / 10.0, 3),
         _ => significant(value, 3),
     }
 }

@@ -185,6 +185,8 @@ impl Words<'_, '_> {
             noun = capital(self.noun()),
             factor = self.factor(),
             lines = self.growth.lines.len(),
+            more = self.growth.left_out,
+            all = self.growth.lines.len() + self.growth.left_out,
             laws = format::listed(&named, 6)
         )
     }

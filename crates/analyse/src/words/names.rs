@@ -25,8 +25,8 @@ pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
             let label = messages::named("metric", name).unwrap_or(metric.label);
             (label.to_owned(), metric.better)
         }
-        None if name.ends_with("_seconds") => (name.replace('_', " "), Better::Lower),
-        None => (name.replace('_', " "), Better::Neither),
+        None if name.ends_with("_seconds") => (own_label(name, unit), Better::Lower),
+        None => (own_label(name, unit), Better::Neither),
     };
     MetricInfo {
         name: name.to_owned(),
@@ -34,6 +34,21 @@ pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
         unit: unit.to_owned(),
         better,
     }
+}
+
+/// What stands in its name of the unit stands behind its numbers, in the unit that suits them.
+fn own_label(name: &str, unit: &str) -> String {
+    let endings: &[&str] = match unit {
+        "s" => &["_seconds", "_sec", "_s"],
+        "B" => &["_bytes"],
+        "%" => &["_percent"],
+        "J" => &["_joules"],
+        _ => &[],
+    };
+    let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    stem.filter(|stem| !stem.is_empty())
+        .unwrap_or(name)
+        .replace('_', " ")
 }
 
 /// One number of a metric, with its unit: `9.80 s`, `611 MB`, `97.2 %`.
@@ -119,6 +134,18 @@ mod tests {
         for metric in metric::ALL {
             assert_eq!(metric_info(metric.name, "").label, metric.label);
         }
+    }
+
+    #[test]
+    fn a_name_of_the_users_own_has_its_unit_once() {
+        let check = |name: &str, unit: &str, expected: &str| {
+            assert_eq!(metric_info(name, unit).label, expected);
+        };
+        check("predict_p50_seconds", "s", "predict p50");
+        check("backward_seconds", "", "backward seconds");
+        check("read_bytes", "B", "read");
+        check("_seconds", "s", " seconds");
+        check("images_seen", "", "images seen");
     }
 
     #[test]

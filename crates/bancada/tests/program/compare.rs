@@ -174,7 +174,7 @@ price = "3.6 USD/h"
     let show = |more: &[&str]| bench.bancada(&[&["show", "study.toml"], more].concat());
     show(&["--deadline", "2min"])
         .ends_with(0)
-        .says("within 2 min 00 s, choose C1 (small,")
+        .says("Within 2 min 00 s, choose C1 (small,")
         .says("cheapest in 100 % of resamplings");
     show(&["--deadline", "1min"])
         .ends_with(0)

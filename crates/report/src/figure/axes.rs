@@ -75,8 +75,10 @@ fn values_across(out: &mut String, layout: &Layout) {
         let half = width(&text) / 2.0;
         // Marked values may stand anywhere.
         if x - half >= free {
-            self::text(out, "middle", x, layout.foot() + 18.0, &text);
-            free = x + half + 6.0;
+            // Whole, also at the very end of the axis.
+            let middle = x.min(WIDTH - half);
+            self::text(out, "middle", middle, layout.foot() + 18.0, &text);
+            free = middle + half + 6.0;
         }
     }
 }

@@ -90,6 +90,36 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// Parts of one figure, which are compared with each other, have the same vertical axes.
+pub(crate) fn share_heights(figures: &mut [Figure]) {
+    let axis = |figure: &Figure, side: Side| match side {
+        Side::Right => figure.right.clone(),
+        _ => Some(figure.y.clone()),
+    };
+    for side in [Side::Left, Side::Right] {
+        let axes: Vec<Axis> = figures.iter().filter_map(|f| axis(f, side)).collect();
+        let Some(first) = axes.first().cloned() else {
+            continue;
+        };
+        let is_same = |other: &Axis| other.title == first.title && other.extent == first.extent;
+        if first.category_count().is_some() || !axes.iter().all(is_same) {
+            continue;
+        }
+        let all = figures
+            .iter()
+            .flat_map(|figure| values(figure, &bases(figure), Direction::Up(side)));
+        let reach = Reach::of(&first, &all.collect::<Vec<f64>>());
+        for figure in figures.iter_mut() {
+            let own = match side {
+                Side::Right => figure.right.as_mut(),
+                _ => Some(&mut figure.y),
+            };
+            own.into_iter()
+                .for_each(|axis| axis.extent = super::Extent::Shared(reach));
+        }
+    }
+}
+
 /// At most so many ticks fit.
 pub(super) fn most_ticks(mapping: &Mapping, apart: f64) -> usize {
     ((mapping.pixels() / apart) as usize).max(2)

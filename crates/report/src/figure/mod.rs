@@ -19,8 +19,9 @@ mod text;
 pub(crate) use colour::{Colour, css as palette_css};
 pub(crate) use data::data;
 pub(crate) use file::svg_file;
+pub(crate) use layout::share_heights;
 pub(crate) use pgf::pgf;
-pub(crate) use scale::Range;
+pub(crate) use scale::{Range, Reach};
 pub(crate) use svg::{svg, swatch};
 
 pub(crate) struct Figure {
@@ -77,6 +78,8 @@ pub(crate) enum Extent {
     /// Over these values, with some room: axes that are compared.
     Over(Range),
     Exactly(Range),
+    /// As other figures of the same quantity.
+    Shared(Reach),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

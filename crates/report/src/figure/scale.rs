@@ -34,7 +34,7 @@ impl Range {
 
 /// What an axis reaches over, drawn linearly and, where its values allow it, logarithmically.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Reach {
+pub(crate) struct Reach {
     pub(super) linear: Range,
     pub(super) logarithmic: Option<Range>,
 }
@@ -50,11 +50,15 @@ impl Reach {
                 logarithmic: None,
             };
         }
-        if let Extent::Exactly(range) = axis.extent {
-            return Reach {
-                linear: range,
-                logarithmic: (range.low > 0.0).then_some(range),
-            };
+        match axis.extent {
+            Extent::Shared(reach) => return reach,
+            Extent::Exactly(range) => {
+                return Reach {
+                    linear: range,
+                    logarithmic: (range.low > 0.0).then_some(range),
+                };
+            }
+            _ => {}
         }
         let ends: Vec<f64> = match axis.extent {
             Extent::Over(range) => vec![range.low, range.high],

@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use analyse::{Analysis, LevelFacts, Pick, Recommendation, TaskAnswer, Verdict, format};
 use messages::{message, word};
+use model::run::metric;
 
 use super::choice;
 use super::page::{Page, escape, prose};
-use crate::tables::{Table, TableCell, Tone};
+use crate::tables::{Table, TableCell, Tone, money};
 
 /// More recommendations than this are only in the table of tasks.
 pub const MOST_SHOWN: usize = 4;
@@ -100,6 +101,7 @@ fn tasks(page: &mut Page, analysis: &Analysis) {
     if found.tasks.len() < 2 {
         return;
     }
+    let serves = analysis.metric(metric::COST_PER_INFERENCE).is_some();
     let mut table = Table::new(
         &[
             word!("head-task"),
@@ -109,7 +111,10 @@ fn tasks(page: &mut Page, analysis: &Analysis) {
         ],
         &[
             word!("head-time"),
-            word!("head-cost"),
+            match serves {
+                true => word!("head-cost-per-million"),
+                false => word!("head-cost"),
+            },
             word!("head-saves-usual"),
             word!("head-saves-worst"),
         ],
@@ -143,7 +148,11 @@ fn row(analysis: &Analysis, task: &TaskAnswer, pick: &Pick) -> Vec<TableCell> {
     let best = pick.scenarios.first().and_then(|n| analysis.scenario(*n));
     let label = best.map_or(String::new(), |best| best.label.clone());
     let time = best.and_then(|best| analysis.time_of(best));
-    let cost = best.and_then(|best| best.cost.as_ref());
+    // The bill of a run that serves depends on how long its load was; a response's does not.
+    let cost = best.and_then(|best| match best.mean(metric::COST_PER_INFERENCE) {
+        Some(each) => Some(money(1e6 * each.value, &analysis.study.currency)),
+        None => Some(format::money(&best.cost.as_ref()?.mean)),
+    });
     let saving = |against| {
         let mut own = pick.savings.iter().filter(|s| s.against == against);
         own.next().map_or_else(TableCell::none, |saving| {
@@ -164,7 +173,7 @@ fn row(analysis: &Analysis, task: &TaskAnswer, pick: &Pick) -> Vec<TableCell> {
             _ => sure.tone(Tone::Ended),
         },
         TableCell::seconds(time),
-        TableCell::or_none(cost.map(|cost| format::money(&cost.mean))),
+        TableCell::or_none(cost),
         saving(analyse::Against::Usual),
         saving(analyse::Against::Worst),
     ]

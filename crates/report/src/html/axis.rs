@@ -35,28 +35,38 @@ pub(super) fn by_environment(analysis: &Analysis) -> Vec<Group<'_>> {
     environments.into_iter().map(group).collect()
 }
 
+/// Scenarios of several environments in one figure.
+const MOST_TOGETHER: usize = 20;
 /// More bars than this are too thin to be read.
 const MOST_BARS: usize = 60;
 /// More parts than this are cut by number alone.
 const MOST_PARTS: usize = 12;
 
-/// The same, where a large one is divided: by the first factor whose levels make parts that can be
-/// read, or else simply by number.
+/// Environments are compared, so few scenarios share a figure; more have one for each environment. A large one is
+/// divided by the first factor whose levels make parts that can be read, or else simply by number.
 pub(super) fn figures_of(analysis: &Analysis) -> Vec<Group<'_>> {
+    let all = measured(analysis);
+    if all.scenarios.len() <= MOST_TOGETHER {
+        return vec![all];
+    }
     let groups = by_environment(analysis).into_iter();
     groups.flat_map(|group| divided(analysis, group)).collect()
 }
 
 /// All environments in one figure, where that can be read.
 pub(super) fn together(analysis: &Analysis) -> Vec<Group<'_>> {
-    let measured = analysis.scenarios.iter().filter(|s| s.runs.total() > 0);
-    let all = Group {
-        scenarios: measured.collect(),
-        place: String::new(),
-    };
+    let all = measured(analysis);
     match all.scenarios.len() <= MOST_BARS {
         true => vec![all],
         false => figures_of(analysis),
+    }
+}
+
+fn measured(analysis: &Analysis) -> Group<'_> {
+    let measured = analysis.scenarios.iter().filter(|s| s.runs.total() > 0);
+    Group {
+        scenarios: measured.collect(),
+        place: String::new(),
     }
 }
 

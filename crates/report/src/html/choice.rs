@@ -7,7 +7,7 @@ use model::run::metric::{self, Better};
 use super::axis::{MetricAxis, heading};
 use crate::figure::{Axis, Colour, Dash, Extent, Figure, Line, Mark, Point, Range, Series, Symbol};
 use crate::markdown::capital;
-use crate::tables::currency_symbol;
+use crate::tables::{currency_symbol, money};
 
 /// More names than this cover each other.
 const MOST_LABELS: usize = 40;
@@ -47,6 +47,8 @@ struct Criterion<'a> {
     is_money: bool,
     title: String,
     is_wide: bool,
+    /// From the metric's own unit, or the axis' unit, to what is drawn.
+    scale: f64,
 }
 
 impl<'a> Criterion<'a> {
@@ -61,6 +63,13 @@ impl<'a> Criterion<'a> {
                     currency_symbol(analysis)
                 )
             }
+            metric::COST_PER_INFERENCE => {
+                format!(
+                    "{} ({})",
+                    word!("head-cost-per-million"),
+                    currency_symbol(analysis)
+                )
+            }
             _ if is_money => format!("{} ({})", info.label, currency_symbol(analysis)),
             _ => axis.title(),
         };
@@ -68,6 +77,10 @@ impl<'a> Criterion<'a> {
         let over = Range::over(means);
         Criterion {
             is_wide: over.is_some_and(|o| o.low > 0.0 && o.high > DECADE * o.low),
+            scale: match info.name.as_str() {
+                metric::COST_PER_INFERENCE => 1e6,
+                _ => 1.0,
+            },
             axis,
             is_money,
             title,
@@ -92,15 +105,21 @@ impl<'a> Criterion<'a> {
 
     fn ends(&self, scenario: &ScenarioResult) -> Option<Range> {
         let interval = scenario.mean(&self.axis.info.name)?.interval?;
-        Some(Range::new(
-            self.axis.scaled(interval.low),
-            self.axis.scaled(interval.high),
-        ))
+        let drawn = |value: f64| self.scale * self.axis.scaled(value);
+        Some(Range::new(drawn(interval.low), drawn(interval.high)))
+    }
+
+    fn value(&self, scenario: &ScenarioResult) -> Option<f64> {
+        self.axis.value(scenario).map(|value| self.scale * value)
     }
 
     fn says(&self, scenario: &ScenarioResult) -> String {
         let info = self.axis.info;
         match scenario.mean(&info.name).filter(|_| self.is_money) {
+            Some(mean) if info.name == metric::COST_PER_INFERENCE => {
+                let million = money(self.scale * mean.value, &info.unit);
+                format!("{} {million}", word!("head-cost-per-million"))
+            }
             Some(mean) => format!("{} {}", info.label, metric_value(info, mean.value)),
             None => self.axis.text(scenario),
         }
@@ -223,7 +242,7 @@ impl Plot<'_> {
         let with_ends = self.scenarios.len() <= MOST_INTERVALS;
         let point = |scenario: &ScenarioResult| {
             let says = [self.x.says(scenario), self.y.says(scenario)].join("\n");
-            let (x, y) = (self.x.axis.value(scenario)?, self.y.axis.value(scenario)?);
+            let (x, y) = (self.x.value(scenario)?, self.y.value(scenario)?);
             Some(Point {
                 symbol,
                 x_ends: self.x.ends(scenario).filter(|_| with_ends),

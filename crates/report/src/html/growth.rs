@@ -32,6 +32,10 @@ pub(super) fn growths(page: &mut Page, analysis: &Analysis) {
                 &message!("growth-caption", factor = growth.factor),
                 &growth_table(analysis, growth),
             );
+            if growth.left_out > 0 {
+                let (more, lines) = (growth.left_out, growth.lines.len());
+                page.note(&message!("growth-left-out", more, lines));
+            }
         }
     }
     page.note(&explanation(analysis));

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use analyse::{Analysis, BillFacts, MachineUse, billing_words, format};
 use messages::{date, message, word};
-use model::{PaidPhases, RunSequence, Timestamp};
+use model::{PaidPhases, RunSequence};
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 
 use super::page::{Page, escape};
 use crate::tables::{bill_table, charge_sources};
-use crate::text::decimal;
+use crate::text::{decimal, minute};
 
 pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
     if analysis.bills.is_empty() {
@@ -63,10 +64,11 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         word!("bill-price"),
         message!("bill-per-hour", price = hourly),
     );
-    add(
-        word!("bill-source"),
-        format!("{}, {}", price.source, date(&price.date)),
-    );
+    let source = match price.source.ends_with(&price.date) {
+        true => price.source.clone(),
+        false => format!("{}, {}", price.source, date(&price.date)),
+    };
+    add(word!("bill-source"), source);
     add(word!("bill-billing"), billing_words(&price.billing));
     if let Some(origin) = &price.billing.origin {
         let text = message!(
@@ -113,10 +115,9 @@ fn rented_words(facts: &BillFacts) -> String {
     let runs = facts.runs;
     let total = format::money(&rented.total);
     if facts.price.billing.paid == PaidPhases::Requests {
-        let seconds = decimal(rented.seconds);
-        return message!("bill-rented-requests", runs, seconds, total);
+        let time = duration(rented.seconds);
+        return message!("bill-rented-requests", runs, time, total);
     }
-    let seconds = |time: Decimal| decimal(time.round_dp(3).normalize());
     let parts = [
         (rented.idle_seconds, word!("money-idle")),
         (rented.rounding_seconds, word!("money-rounding")),
@@ -124,7 +125,7 @@ fn rented_words(facts: &BillFacts) -> String {
     ];
     let parts = parts.iter().filter(|(time, _)| !time.is_zero());
     let parts: Vec<String> = parts
-        .map(|(time, what)| format!("{} {} {what}", seconds(*time), word!("unit-s")))
+        .map(|(time, what)| format!("{} {what}", duration(*time)))
         .collect();
     let of_it = match parts.is_empty() {
         true => String::new(),
@@ -134,10 +135,14 @@ fn rented_words(facts: &BillFacts) -> String {
         "bill-rented-machines",
         machines = rented.rentals,
         runs,
-        seconds = seconds(rented.seconds),
+        time = duration(rented.seconds),
         of_it,
         total
     )
+}
+
+fn duration(time: Decimal) -> String {
+    format::duration(time.to_f64().unwrap_or(f64::NAN))
 }
 
 pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
@@ -192,11 +197,6 @@ fn order(order: RunSequence, seed: u64) -> String {
         RunSequence::Random => message!("method-shuffled", seed = seed.to_string()),
         RunSequence::Listed => word!("method-listed").to_owned(),
     }
-}
-
-fn minute(moment: Timestamp) -> String {
-    let day = date(&moment.strftime("%Y-%m-%d").to_string());
-    format!("{day} {}", moment.strftime("%H:%M UTC"))
 }
 
 pub(super) fn machines(page: &mut Page, analysis: &Analysis) {

@@ -7,6 +7,7 @@ mod axis;
 mod breakeven;
 mod choice;
 mod curves;
+mod day_costs;
 mod figures;
 mod frameworks;
 mod growth;
@@ -82,7 +83,7 @@ fn sections(page: &mut Page, analysis: &Analysis) {
 fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
     let title = escape(&analysis.study.name);
     let (navigation, body) = page.finish();
-    let generated = meta.generated.strftime("%Y-%m-%d %H:%M UTC");
+    let generated = crate::text::minute(meta.generated);
     let again = match meta.command {
         Some(command) => message!(
             "page-again",

@@ -7,7 +7,7 @@ use messages::message;
 
 use super::axis::Group;
 use super::page::{LegendEntry, Page, TABLE_END, escape, number_class, prose, table_head};
-use crate::figure::Figure;
+use crate::figure::{Figure, share_heights};
 use crate::tables::{Table, TableCell, Tone};
 
 /// Small figures that share axes, colours and a legend.
@@ -81,11 +81,10 @@ impl Page {
         groups: Vec<Group<'a>>,
         figure: impl Fn(&Group<'a>) -> Option<Figure>,
     ) {
-        let mut figures = groups.iter().filter_map(figure);
-        for figure in figures.by_ref().take(MOST_PAGES_AT_ONCE) {
-            self.figure(&figure);
-        }
-        let more: Vec<Figure> = figures.collect();
+        let mut figures: Vec<Figure> = groups.iter().filter_map(figure).collect();
+        share_heights(&mut figures);
+        let more = figures.split_off(figures.len().min(MOST_PAGES_AT_ONCE));
+        figures.iter().for_each(|figure| self.figure(figure));
         if !more.is_empty() {
             let count = message!("page-more-figures", count = more.len());
             self.html(&format!("<details>\n<summary>{count}</summary>"));

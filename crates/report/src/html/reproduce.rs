@@ -56,22 +56,35 @@ fn block(kind: &str, name: &str, text: &str) -> String {
 
 fn commands(analysis: &Analysis, meta: &ReportMeta) -> String {
     let study = &analysis.study;
+    let totals = &analysis.totals;
     let scale = study.scale.as_ref();
     let scale = scale.map_or(String::new(), |scale| format!(" --scale {}", scale.name));
     let mut lines = vec![format!("# with Bancada {}", meta.bancada_version)];
-    match study.import_only {
-        true => {
-            lines.push(
-                "bancada import --study study.toml FILES   # the files of measurements".to_owned(),
-            );
-        }
-        false => {
-            lines.push(format!("bancada check study.toml{scale}"));
-            lines.push(format!(
-                "bancada run study.toml{scale} --prepare   # frameworks and data that are missing, then all runs in the order of seed {}",
-                study.seed
-            ));
-        }
+    if study.import_only || totals.imported > 0 {
+        let files = "bancada import --study study.toml FILES   # the files of measurements";
+        lines.push(files.to_owned());
+    }
+    if !study.import_only {
+        let options: String = study.run_options.iter().map(|o| format!(" {o}")).collect();
+        let mut options_of_part = study
+            .run_options
+            .iter()
+            .filter(|o| !o.starts_with("--scale"));
+        let is_part = options_of_part.next().is_some() || totals.imported > 0;
+        let (have, planned) = (
+            totals.planned.saturating_sub(totals.missing),
+            totals.planned,
+        );
+        let runs = match totals.missing {
+            0 if is_part => "these runs".to_owned(),
+            0 => "all runs".to_owned(),
+            _ => format!("these runs ({have} of {planned})"),
+        };
+        lines.push(format!("bancada check study.toml{scale}"));
+        lines.push(format!(
+            "bancada run study.toml{options} --prepare   # frameworks and data that are missing, then {runs} in the order of seed {}",
+            study.seed
+        ));
     }
     lines.extend(
         meta.command
@@ -91,11 +104,33 @@ fn citation(analysis: &Analysis, meta: &ReportMeta) -> String {
     let year = meta.generated.strftime("%Y");
     let date = meta.generated.strftime("%Y-%m-%d");
     let runs = format::counted(analysis.totals.runs.total(), "run", "runs");
+    let how = how(analysis, meta.bancada_version);
     format!(
-        "@software{{bancada,\n  author  = {{{{The Bancada authors}}}},\n  title   = {{Bancada: time and cost of training and serving neural networks}},\n  version = {{{version}}},\n  year    = {{{year}}}\n}}\n\n@misc{{{key},\n  title = {{{{{name}}}: time and cost, {runs}}},\n  note  = {{Measured with Bancada {version}, seed {seed}; report of {date}}},\n  year  = {{{year}}}\n}}\n",
+        "@software{{bancada,\n  author  = {{{{The Bancada authors}}}},\n  title   = {{Bancada: time and cost of training and serving neural networks}},\n  version = {{{version}}},\n  year    = {{{year}}}\n}}\n\n@misc{{{key},\n  title = {{{{{name}}}: time and cost, {runs}}},\n  note  = {{{how}; report of {date}}},\n  year  = {{{year}}}\n}}\n",
         version = meta.bancada_version,
         name = bibtex(&study.name),
-        seed = study.seed,
+    )
+}
+
+/// How the numbers came about, for who cites them.
+fn how(analysis: &Analysis, version: &str) -> String {
+    let (study, totals) = (&analysis.study, &analysis.totals);
+    let runs = totals.runs.total();
+    if study.import_only {
+        return format!("Measured elsewhere, analysed with Bancada {version}");
+    }
+    let what = match totals.predicted {
+        0 => "Measured",
+        predicted if predicted == runs => "Predicted",
+        _ => "Measured, in part predicted,",
+    };
+    let elsewhere = match totals.imported {
+        0 => "",
+        _ => ", in part measured elsewhere",
+    };
+    format!(
+        "{what} with Bancada {version}, seed {}{elsewhere}",
+        study.seed
     )
 }
 

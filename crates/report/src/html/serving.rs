@@ -1,14 +1,13 @@
 //! Serving: latency and cost per response.
 
 use analyse::lists::unique;
-use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
+use analyse::{Analysis, Estimate, ServedScenario, Serving, format};
 use messages::{message, word};
 
+use super::day_costs::day_costs;
 use super::memory;
 use super::page::Page;
-use crate::figure::{
-    Axis, BarMode, Category, Colour, Dash, Extent, Figure, Line, Mark, Point, Range, Series,
-};
+use crate::figure::{Axis, BarMode, Category, Colour, Extent, Figure, Mark, Point, Range, Series};
 use crate::tables::{answers_table, break_even_table, currency_symbol};
 
 pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
@@ -45,7 +44,7 @@ pub(super) fn break_even(page: &mut Page, analysis: &Analysis) {
     };
     if let Some(table) = break_even_table(serving) {
         page.subtitle(word!("serving-even"));
-        page.figure(&break_even_figure(analysis, serving));
+        page.panels(&day_costs(analysis, serving));
         page.table(word!("serving-even-caption"), &table);
         page.note(word!("serving-even-note"));
     }
@@ -56,36 +55,20 @@ fn services(serving: &Serving) -> Vec<&str> {
     unique(scenarios.filter_map(|s| s.service.as_deref()))
 }
 
-/// What of the latency is the model, and what is around it.
+/// What of the latency is the model, and what is around it, as far as the model's part is known.
 fn latency_figure(serving: &Serving) -> Figure {
-    let milliseconds = |seconds: f64| 1e3 * seconds;
-    let prediction = |s: &ServedScenario| s.prediction_seconds.as_ref().map(|e| e.value);
-    let model = |(place, s): (usize, &ServedScenario)| {
-        let value = prediction(s).map(milliseconds);
-        Point::new(place as f64, value).says(said(word!("serving-model"), value))
-    };
-    let around = |(place, s): (usize, &ServedScenario)| {
-        let total = s.latency_seconds.as_ref();
-        let rest = total.map(|e| (e.value - prediction(s).unwrap_or(0.0)).max(0.0));
-        let rest = rest.map(milliseconds);
-        let whole = total.map(|e| milliseconds(e.value));
-        let ends = total.and_then(|e| {
-            let margin = e.margin()?;
-            Some(Range::new(
-                milliseconds(e.value - margin),
-                milliseconds(e.value + margin),
-            ))
-        });
-        let says = [
-            said(word!("serving-rest"), rest),
-            said(word!("metric-latency_seconds"), whole),
-        ];
-        Point {
-            y_ends: ends,
-            ..Point::new(place as f64, rest).says(says.join("\n").trim())
-        }
-    };
-    let scenarios = || serving.scenarios.iter().enumerate();
+    let all = || serving.scenarios.iter().enumerate();
+    let divided = || all().filter(|(_, s)| s.prediction_seconds.is_some());
+    let whole = || all().filter(|(_, s)| s.prediction_seconds.is_none());
+    let is_divided = divided().next().is_some();
+    let bars = |name: &str, place| Series::new(name, Colour::Series(place), Mark::Bars);
+    let latency = word!("metric-latency_seconds");
+    let series = [
+        bars(word!("serving-model"), 0).with(divided().map(model_part)),
+        bars(word!("serving-rest"), 1).with(divided().map(other_part)),
+        bars(latency, if is_divided { 2 } else { 0 }).with(whole().map(other_part)),
+    ];
+    let series = series.into_iter().filter(|one| !one.points.is_empty());
     let category = |s: &ServedScenario| Category {
         short: s.label.clone(),
         long: match s.phrase.as_str() {
@@ -93,23 +76,45 @@ fn latency_figure(serving: &Serving) -> Figure {
             phrase => phrase.split(" · ").map(str::to_owned).collect(),
         },
     };
+    let categories = serving.scenarios.iter().map(category).collect();
     Figure {
         bars: BarMode::Stacked,
         ..Figure::new(
-            word!("serving-latency-caption"),
+            message!("serving-latency-caption", is_divided),
             420,
-            Axis::categories(
-                word!("head-scenario"),
-                serving.scenarios.iter().map(category).collect(),
-            ),
+            Axis::categories(word!("head-scenario"), categories),
             Axis::linear(latency_title(), Extent::FromZero).switchable(),
         )
-        .with(vec![
-            Series::new(word!("serving-model"), Colour::Series(0), Mark::Bars)
-                .with(scenarios().map(model)),
-            Series::new(word!("serving-rest"), Colour::Series(1), Mark::Bars)
-                .with(scenarios().map(around)),
-        ])
+        .with(series.collect())
+    }
+}
+
+fn milliseconds(estimate: &Estimate) -> f64 {
+    1e3 * estimate.value
+}
+
+fn model_part((place, served): (usize, &ServedScenario)) -> Point {
+    let value = served.prediction_seconds.as_ref().map(milliseconds);
+    Point::new(place as f64, value).says(said(word!("serving-model"), value))
+}
+
+/// The latency without the model, or all of it where the model's part is not known.
+fn other_part((place, served): (usize, &ServedScenario)) -> Point {
+    let total = served.latency_seconds.as_ref();
+    let model = served.prediction_seconds.as_ref().map(milliseconds);
+    let whole = total.map(milliseconds);
+    let rest = whole.map(|whole| (whole - model.unwrap_or(0.0)).max(0.0));
+    let ends = total.and_then(|e| {
+        let (middle, margin) = (milliseconds(e), 1e3 * e.margin()?);
+        Some(Range::new(middle - margin, middle + margin))
+    });
+    let says = [
+        said(word!("serving-rest"), rest.filter(|_| model.is_some())),
+        said(word!("metric-latency_seconds"), whole),
+    ];
+    Point {
+        y_ends: ends,
+        ..Point::new(place as f64, rest).says(says.join("\n").trim())
     }
 }
 
@@ -178,56 +183,4 @@ fn cost_point(scenario: &ServedScenario) -> Option<Point> {
         label: scenario.label.clone(),
         ..Point::new(latency, million).says(says)
     })
-}
-
-/// Costs of a day against requests per day, of the first few pairs.
-fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
-    const MOST_LINES: usize = 6;
-    let symbol = currency_symbol(analysis);
-    let cost_of = |number: u32| {
-        let found = serving.scenarios.iter().find(|s| s.scenario == number);
-        found
-            .and_then(|s| s.cost_per_inference.as_ref())
-            .map(|e| e.value)
-    };
-    let highest = serving
-        .break_evens
-        .iter()
-        .map(|even| 2.0 * even.requests_per_day.value)
-        .fold(0.0, f64::max);
-    let mut series: Vec<Series> = Vec::new();
-    let mut drawn: Vec<u32> = Vec::new();
-    let mut line = |number: u32, title: String, ends: [f64; 2], dash: Dash| {
-        if drawn.contains(&number) || drawn.len() >= MOST_LINES {
-            return;
-        }
-        drawn.push(number);
-        let mark = Mark::Line(Line::plain(2.0, dash));
-        let points = [Point::new(0.0, ends[0]), Point::new(highest, ends[1])];
-        series.push(Series::new(title, Colour::Series(drawn.len() - 1), mark).with(points));
-    };
-    for even in &serving.break_evens {
-        let BreakEven {
-            on_demand,
-            always_on,
-            ..
-        } = even;
-        if let Some(each) = cost_of(*on_demand) {
-            let title = format!("{} (C{on_demand})", even.on_demand_environment);
-            line(*on_demand, title, [0.0, each * highest], Dash::Solid);
-        }
-        let day = even.requests_per_day.value * cost_of(*on_demand).unwrap_or(0.0);
-        let title = format!("{} (C{always_on})", even.always_on_environment);
-        line(*always_on, title, [day, day], Dash::Dashed);
-    }
-    Figure::new(
-        word!("serving-day-caption"),
-        420,
-        Axis::linear(word!("serving-rate"), Extent::FromZero),
-        Axis::linear(
-            format!("{} ({symbol})", word!("serving-day-cost")),
-            Extent::FromZero,
-        ),
-    )
-    .with(series)
 }

@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use analyse::{Analysis, Comparison, LevelEffect, Variation, VariationTerm, format};
+use analyse::{
+    Analysis, Comparison, LevelEffect, MetricInfo, Variation, VariationTerm, format, metric_value,
+};
 use messages::{message, word};
 
 use super::page::{Page, TABLE_END, escape, table_head};
@@ -64,7 +66,7 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
     about.extend(variation.assumptions.iter().cloned());
     page.note(&about.join(" "));
     if !variation.effects.is_empty() {
-        page.html(&effects(variation));
+        page.html(&effects(analysis, variation));
     }
 }
 
@@ -177,7 +179,8 @@ impl Row {
     }
 }
 
-fn effects(variation: &Variation) -> String {
+fn effects(analysis: &Analysis, variation: &Variation) -> String {
+    let info = analysis.metric(&variation.metric);
     let columns = [
         (word!("head-factor"), false),
         (word!("head-level"), false),
@@ -193,7 +196,7 @@ fn effects(variation: &Variation) -> String {
             escape(&effect.factor),
             escape(&effect.level),
             escape(&effect.baseline),
-            escape(&by(effect)),
+            escape(&by(effect, info)),
             escape(&effect.sentence)
         );
     }
@@ -203,11 +206,18 @@ fn effects(variation: &Variation) -> String {
     )
 }
 
-fn by(effect: &LevelEffect) -> String {
+fn by(effect: &LevelEffect, info: Option<&MetricInfo>) -> String {
     let value = effect.estimate.value;
+    let number = |value: f64| format::significant(value, 3);
+    // A difference of percentages is no percentage of either.
+    let size = |value: f64| match info {
+        Some(info) if info.unit == "%" => message!("points", value = number(value)),
+        Some(info) => metric_value(info, value),
+        None => number(value),
+    };
     match effect.comparison {
-        Comparison::Ratio => format!("× {}", format::significant(value, 3)),
-        Comparison::Difference if value > 0.0 => format!("+ {}", format::significant(value, 3)),
-        Comparison::Difference => format!("− {}", format::significant(value.abs(), 3)),
+        Comparison::Ratio => format!("× {}", number(value)),
+        Comparison::Difference if value > 0.0 => format!("+ {}", size(value)),
+        Comparison::Difference => format!("− {}", size(value.abs())),
     }
 }

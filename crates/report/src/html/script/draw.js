@@ -245,8 +245,9 @@ class Plot {
       line("grid", `M${x},${edges.top}L${x},${foot}`);
       const half = widthOf(texts[at]) / 2;
       if (x - half < free) return;
-      text("middle", x, foot + 18, texts[at]);
-      free = x + half + 6;
+      const middle = Math.min(x, width - half);
+      text("middle", middle, foot + 18, texts[at]);
+      free = middle + half + 6;
     });
   }
 

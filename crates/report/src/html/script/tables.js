@@ -1,6 +1,6 @@
 // Tables: a cue where there is more to the side, pages of rows, and copies for other programs.
 
-// Name, header and rows as text; what stands smaller beside a number has a column of its own.
+// Name, header and rows as text; what stands smaller beside a number is apart.
 const tableText = (table) => {
   const main = (cell) => {
     const copy = cell.cloneNode(true);
@@ -10,29 +10,74 @@ const tableText = (table) => {
   const small = (cell) => [...cell.querySelectorAll(".half")].map((part) => part.textContent.trim()).join(" ");
   const heads = [...table.tHead.rows[0].cells];
   const rows = [...table.tBodies[0].rows].map((row) => [...row.cells]);
-  const split = heads.map((_, at) => rows.some((row) => row[at] && small(row[at])));
-  const wide = (row, of) => row.flatMap((cell, at) => (split[at] ? of(cell) : [main(cell)]));
-  const plain = (text) => (/^-?\d{1,3}(⟦thousands⟧\d{3})+(\⟦decimal⟧\d+)?$/.test(text) ? text.replaceAll("⟦thousands⟧", "") : text);
   return {
     caption: table.caption.textContent.trim(),
-    heads: wide(heads, (cell) => [main(cell), main(cell) + "⟦interval⟧"]),
-    rows: rows.map((row) => wide(row, (cell) => [main(cell), small(cell)]).map(plain)),
-    numbers: heads.flatMap((head, at) => Array(split[at] ? 2 : 1).fill(head.classList.contains("number"))),
+    heads: heads.map(main),
+    rows: rows.map((row) => row.map((cell) => ({ main: main(cell), small: small(cell) }))),
+    numbers: heads.map((head) => head.classList.contains("number")),
   };
 };
+// For readers, as the exports join them.
+const joined = ({ main, small }) => (!small ? main : small.startsWith("±") ? `${main} ${small}` : `${main} (${small})`);
+
+// What LaTeX takes for a command, or its usual fonts lack: as the export for LaTeX writes it.
+const LATEX = {
+  "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
+  "±": "$\\pm$", "×": "$\\times$", "−": "$-$", "≤": "$\\leq$", "≥": "$\\geq$", "≈": "$\\approx$", "→": "$\\rightarrow$", "·": "$\\cdot$", "⁻": "$^{-}$",
+  "–": "--", "—": "---", "…": "\\ldots{}", "µ": "\\textmu{}", "€": "\\texteuro{}", "\u00a0": "~", "\u202f": "~",
+};
+for (const c of "&%$#_{}") LATEX[c] = `\\${c}`;
+[..."⁰¹²³⁴⁵⁶⁷⁸⁹"].forEach((c, digit) => (LATEX[c] = `$^{${digit}}$`));
+const latexText = (text) => [...text].map((c) => LATEX[c] ?? c).join("");
+
+// In points: the text of `article`, a character of \footnotesize, the gap between columns, words in lines.
+const [PAGE_WIDTH, CHARACTER, GAP, WORDS] = [345, 5, 6, 150];
+const ROWS_ON_PAPER = 45;
+// Columns beside each other as far as they fit, the others in further parts, which repeat the first; and no part
+// longer than a page.
+const latexTables = ({ caption, heads, rows, numbers }, label) => {
+  const lines = rows.map((row) => row.map(joined));
+  const length = (at) => lines.reduce((most, row) => Math.max(most, [...(row[at] ?? "")].length), [...heads[at]].length);
+  const columns = heads.map((_, at) => {
+    const width = CHARACTER * length(at);
+    const folds = !numbers[at] && width > WORDS;
+    return { width: GAP + (folds ? WORDS : width), is: folds ? `>{\\raggedright\\arraybackslash}p{${WORDS}pt}` : numbers[at] ? "r" : "l" };
+  });
+  const width = (part) => part.reduce((sum, at) => sum + columns[at].width, 0);
+  const parts = [[0]];
+  for (let at = 1; at < heads.length; at++) {
+    const part = parts.at(-1);
+    if (part.length > 1 && width(part) + columns[at].width > PAGE_WIDTH) parts.push([0, at]);
+    else part.push(at);
+  }
+  const pages = Array.from({ length: Math.ceil(lines.length / ROWS_ON_PAPER) || 1 }, (_, page) => lines.slice(page * ROWS_ON_PAPER, (page + 1) * ROWS_ON_PAPER));
+  const tables = parts.flatMap((part) => pages.map((page) => [part, page]));
+  const written = ([part, page], at) => {
+    const line = (cells) => part.map((column) => latexText(cells[column] ?? "")).join(" & ") + " \\\\";
+    const which = tables.length > 1 ? ` (${at + 1} ⟦of⟧ ${tables.length})` : "";
+    const [begin, end] = width(part) > PAGE_WIDTH ? ["\\resizebox{\\textwidth}{!}{%", "}"] : [];
+    return [
+      "\\begin{table}", "\\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}", `\\caption{${latexText(caption)}${which}}\\label{${label}${at ? `-${at + 1}` : ""}}`,
+      begin, `\\begin{tabular}{${part.map((column) => columns[column].is).join("")}}`, "\\toprule", line(heads), "\\midrule", ...page.map(line), "\\bottomrule", "\\end{tabular}", end, "\\end{table}",
+    ].filter((one) => one).join("\n") + "\n";
+  };
+  return "% \\usepackage{array,booktabs,graphicx}\n" + tables.map(written).join("");
+};
+
 const FORMS = {
-  csv: ({ heads, rows }) => [heads, ...rows].map((row) => row.map(csvCell).join(",") + "\r\n").join(""),
+  // Numbers for programs: what stands beside one has a column of its own, and no mark of thousands.
+  csv: ({ heads, rows }) => {
+    const split = heads.map((_, at) => rows.some((row) => row[at]?.small));
+    const wide = (cells, of) => cells.flatMap((cell, at) => (split[at] ? of(cell) : of(cell)[0]));
+    const plain = (text) => (/^-?\d{1,3}(⟦thousands⟧\d{3})+(\⟦decimal⟧\d+)?$/.test(text) ? text.replaceAll("⟦thousands⟧", "") : text);
+    const lines = [wide(heads, (head) => [head, head + "⟦interval⟧"]), ...rows.map((row) => wide(row, ({ main, small }) => [main, small]).map(plain))];
+    return lines.map((line) => line.map(csvCell).join(",") + "\r\n").join("");
+  },
   markdown: ({ heads, rows, numbers }) => {
     const line = (cells) => "| " + cells.map((cell) => cell.replace(/([\\|`*_<>\[\]])/g, "\\$1")).join(" | ") + " |";
-    return [line(heads), "|" + numbers.map((is) => (is ? "---:|" : "---|")).join(""), ...rows.map(line)].join("\n") + "\n";
+    return [line(heads), "|" + numbers.map((is) => (is ? "---:|" : "---|")).join(""), ...rows.map((row) => line(row.map(joined)))].join("\n") + "\n";
   },
-  latex: ({ caption, heads, rows, numbers }) => {
-    const special = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "±": "$\\pm$", "×": "$\\times$", "−": "$-$", "≤": "$\\le$", "→": "$\\to$", "\u00a0": "~", "€": "\\texteuro{}" };
-    const safe = (text) => text.replace(/[\\~^±×−≤→€\u00a0]/g, (c) => special[c]).replace(/(?<!\\)[&%#_]/g, "\\$&").replace(/(US|R)?\$(?=[ ~]?\d)/g, "$1\\$$");
-    const line = (cells) => cells.map(safe).join(" & ") + " \\\\";
-    const columns = numbers.map((is) => (is ? "r" : "l")).join("");
-    return ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering", `\\caption{${safe(caption)}}`, `\\begin{tabular}{${columns}}`, "\\toprule", line(heads), "\\midrule", ...rows.map(line), "\\bottomrule", "\\end{tabular}", "\\end{table}"].join("\n") + "\n";
-  },
+  latex: latexTables,
 };
 
 const copyText = async (text) => {
@@ -70,7 +115,8 @@ const copied = (of) => async () => (await copyText(of()), "⟦copied⟧");
 
 document.querySelectorAll("table.data").forEach((table, at) => {
   const name = table.caption.textContent.trim();
-  const text = (form) => FORMS[form](tableText(table));
+  const label = fileName(`table-${at + 1}`, "").replace(/[^A-Za-z0-9]+/g, "-").replace(/-$/, "");
+  const text = (form) => FORMS[form](tableText(table), `tab:${label}`);
   const csv = () => saveAs(fileName(`table-${at + 1}`, "csv"), new Blob([text("csv")], { type: "text/csv" }));
   table.parentNode.after(toolBar([
     ["CSV", `⟦table-csv⟧: ${name}`, csv],
