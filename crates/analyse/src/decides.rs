@@ -91,9 +91,10 @@ impl VariationTerm {
         }
     }
 
-    /// `None` where nothing of it could be seen apart from others.
+    /// `None` where it cannot be told whose it is.
     pub fn share(&self) -> Option<f64> {
-        (self.degrees_of_freedom > 0).then_some(self.share)
+        let is_known = self.degrees_of_freedom > 0 && self.verdict != Verdict::NotEstimable;
+        is_known.then_some(self.share)
     }
 
     /// Whether it is, or may be, about this factor.

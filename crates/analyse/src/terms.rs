@@ -193,7 +193,8 @@ fn together(fit: &Fit, factors: &[usize], answer: Option<&Answer>) -> Judged {
 /// residual has to contain.
 pub(crate) fn noise(model: &Model, fit: &Fit, rows: &[&Row]) -> Noise {
     let residual = &model.anova.residual;
-    let sd = within_scenarios(model, rows).unwrap_or(residual.mean_square.max(0.0).sqrt());
+    let sd = within_scenarios(model, rows).or_else(|| after_blocks(model));
+    let sd = sd.unwrap_or(residual.mean_square.max(0.0).sqrt());
     Noise {
         share: residual.share,
         degrees_of_freedom: residual.degrees_of_freedom,
@@ -204,6 +205,12 @@ pub(crate) fn noise(model: &Model, fit: &Fit, rows: &[&Row]) -> Noise {
         },
         is_small: sd <= fit.margin,
     }
+}
+
+fn after_blocks(model: &Model) -> Option<f64> {
+    let left = model.means.residuals()?;
+    let squares = stats::precise::sum_of_squares(left.values.iter().copied());
+    Some((squares / left.degrees_of_freedom as f64).sqrt())
 }
 
 fn within_scenarios(model: &Model, rows: &[&Row]) -> Option<f64> {

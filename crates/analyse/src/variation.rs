@@ -402,8 +402,8 @@ fn empty(info: &MetricInfo, rows: &[&Row], is_asked: bool) -> Variation {
     }
 }
 
-/// Relative.
-const ROUNDING: f64 = 1e-12;
+/// Relative: times are in nanoseconds, and what they cost is divided and converted.
+const ROUNDING: f64 = 1e-9;
 
 fn nothing_to_explain(
     info: &MetricInfo,
