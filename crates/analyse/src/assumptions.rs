@@ -1,10 +1,12 @@
 //! What an analysis of variance takes for granted, in sentences.
 
 use messages::{message, word};
+use model::Study;
 use model::design::{AliasTable, Effect};
 use stats::ResidualSource;
 
-use crate::design::by_scenario;
+use crate::design::{block_factors, by_scenario};
+use crate::lists::unique;
 use crate::table::{Row, Table};
 use crate::variation::{MOST_ORDER, Model};
 use crate::words::format;
@@ -30,6 +32,9 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
         let names = format::listed(&mixed_with(&model.aliases), 4);
         let mixed = !names.is_empty();
         said.push(message!("assume-no-interactions", mixed, names));
+        if is_one_at_a_time(model) {
+            said.push(message!("assume-one-at-a-time"));
+        }
     }
     if model.means.unrepeated > 0 {
         said.push(message!(
@@ -41,7 +46,14 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
         said.push(message!("assume-noise-has-interactions"));
     }
     if model.means.without_blocks {
-        said.push(message!("assume-blocks"));
+        let names = block_factors(table.study);
+        said.push(match names.is_empty() {
+            true => message!("assume-blocks"),
+            false => message!("assume-blocks-of", names = names.join(", ")),
+        });
+        if model.means.is_adjusted() {
+            said.push(message!("assume-blocks-adjusted"));
+        }
     }
     let unsuccessful = |group: &&[&Row]| {
         let all = crate::scenarios::rows_of(table, group[0].record.run.scenario);
@@ -52,6 +64,14 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
         said.push(message!("assume-successful", scenarios = failing));
     }
     said
+}
+
+/// Whether all combinations differ from one of them in one factor only.
+fn is_one_at_a_time(model: &Model) -> bool {
+    let combinations = unique(model.data.iter().map(|one| one.levels.as_slice()));
+    let differ = |a: &[usize], b: &[usize]| a.iter().zip(b).filter(|(a, b)| a != b).count();
+    let is_base = |base: &&&[usize]| combinations.iter().all(|other| differ(base, other) <= 1);
+    combinations.iter().any(|base| is_base(&base))
 }
 
 /// `framework with batch × image`: main effects and what they cannot be distinguished from.
@@ -69,8 +89,15 @@ fn mixed_with(aliases: &Option<AliasTable>) -> Vec<String> {
 }
 
 /// Why a term cannot be estimated.
-pub(crate) fn confounded(factors: &[String], aliases: Option<&AliasTable>) -> String {
-    let row = aliases.and_then(|table| table.of(&Effect(factors.to_vec())));
+pub(crate) fn confounded(factors: &[String], model: &Model, study: &Study) -> String {
+    if model.means.is_parted() {
+        let others = block_factors(study).join(" × ");
+        return message!("effect-confounded-with", others);
+    }
+    let row = model
+        .aliases
+        .as_ref()
+        .and_then(|table| table.of(&Effect(factors.to_vec())));
     let mixed: Vec<String> = row
         .iter()
         .flat_map(|row| row.inseparable())

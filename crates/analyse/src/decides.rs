@@ -30,6 +30,11 @@ pub struct Variation {
     pub follows_time: bool,
     /// What was missing or assumed: cells without runs, no repetitions.
     pub assumptions: Vec<String>,
+    #[serde(skip)]
+    pub tasks: usize,
+    /// Of studies with several tasks; none for a task that no choice matters for.
+    #[serde(skip)]
+    pub first_choices: Vec<FirstChoice>,
     /// Why there is no table.
     pub problem: Option<String>,
 }
@@ -48,8 +53,12 @@ impl Variation {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct VariationTerm {
-    /// One factor, or two whose effects depend on each other; none for all larger groups together.
+    /// One factor, or two whose effects depend on each other; none for all larger groups together, and for those of
+    /// `any_of`.
     pub factors: Vec<String>,
+    /// Interactions that the measured combinations cannot tell apart: one of them, or several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub any_of: Vec<Vec<String>>,
     /// Of all variation, a fraction.
     pub share: f64,
     pub degrees_of_freedom: usize,
@@ -65,18 +74,59 @@ pub struct VariationTerm {
     pub repetitions: Option<usize>,
     /// A factor with whose levels the effect changes its direction: it is stated for each of them.
     pub reversed_by: Option<String>,
+    /// A choice whose levels are practically equal for every task.
+    #[serde(skip)]
+    pub is_free: bool,
     /// What it means: `64 px takes 2.9× as long as 32 px [2.8, 3.0]`.
     pub sentence: Option<String>,
 }
 
 impl VariationTerm {
-    /// `image × network`.
+    /// `image × network`; `batch × stack or image × network`.
     pub fn name(&self) -> String {
-        match self.factors.is_empty() {
-            true => word!("interactions-of-three").to_owned(),
-            false => self.factors.join(" × "),
+        match (self.factors.is_empty(), self.any_of.is_empty()) {
+            (false, _) => interaction(&self.factors),
+            (true, false) => one_of(&self.any_of),
+            (true, true) => word!("interactions-of-three").to_owned(),
         }
     }
+
+    /// `None` where it cannot be told whose it is.
+    pub fn share(&self) -> Option<f64> {
+        let is_known = self.degrees_of_freedom > 0 && self.verdict != Verdict::NotEstimable;
+        is_known.then_some(self.share)
+    }
+
+    /// Whether it is, or may be, about this factor.
+    pub(crate) fn may_concern(&self, factor: &str) -> bool {
+        let is_nameless = self.factors.is_empty() && self.any_of.is_empty();
+        let mut named = self.any_of.iter().flatten().chain(&self.factors);
+        is_nameless || named.any(|name| name == factor)
+    }
+}
+
+fn interaction(factors: &[String]) -> String {
+    factors.join(" × ")
+}
+
+/// `batch × stack or image × network`.
+pub(crate) fn one_of(interactions: &[Vec<String>]) -> String {
+    /// More are a list that nobody reads.
+    const MOST: usize = 4;
+    if interactions.len() > MOST {
+        return word!("interactions-any").to_owned();
+    }
+    let names = interactions.iter().map(|factors| interaction(factors));
+    let or = |first: String, next: String| message!("interaction-or", first, next);
+    names.reduce(or).unwrap_or_default()
+}
+
+/// What to look at first for one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstChoice {
+    /// Its levels.
+    pub task: String,
+    pub factor: String,
 }
 
 /// What may be said of a difference.
@@ -118,6 +168,9 @@ pub struct Noise {
     /// How much repetitions of one scenario differ: a fraction on the logarithmic scale, the
     /// metric's unit on the linear one.
     pub typical: f64,
+    /// Less than what counts as equal.
+    #[serde(skip)]
+    pub is_small: bool,
 }
 
 /// One level against the first level of its factor.

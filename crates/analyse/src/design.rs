@@ -1,11 +1,12 @@
 //! The runs of a metric as a statistician's design: factors, the levels that occur, observations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Level, Role, Study};
-use stats::Observation;
+use model::study::FactorLevel;
+use model::{Level, Role, RunSequence, Study};
+use stats::{Blocks, Observation};
 
-use crate::table::Row;
+use crate::table::{Row, Table};
 use crate::words::names::level_phrase;
 
 /// A factor as far as the runs have it: only levels that occur.
@@ -53,13 +54,75 @@ pub(crate) fn varied_factors(study: &Study, rows: &[&Row]) -> Vec<PresentFactor>
         .collect()
 }
 
+/// Blocks as the tests of effects want them: days, or without days the repetitions, where these were measured one after
+/// the other.
+pub(crate) struct RowBlocks {
+    of: Vec<usize>,
+    is_declared: bool,
+}
+
+impl RowBlocks {
+    /// `None` where there are no blocks.
+    pub(crate) fn new(study: &Study, rows: &[&Row]) -> Option<RowBlocks> {
+        let is_declared = !block_factors(study).is_empty();
+        let by_repetition = !is_declared && study.order == RunSequence::Blocks;
+        let of = blocks(study, rows, by_repetition)?;
+        Some(RowBlocks { of, is_declared })
+    }
+
+    pub(crate) fn numbers(&self) -> Blocks<'_> {
+        Blocks {
+            of: &self.of,
+            is_declared: self.is_declared,
+        }
+    }
+}
+
+/// Blocks, and the choices that were measured in them.
+type Linked = (BTreeSet<Vec<String>>, BTreeSet<Vec<String>>);
+
+/// Whether scenarios can be compared: a choice that was measured on days of its own is that day as much as that choice.
+pub(crate) fn are_linked(table: &Table, scenarios: &[u32]) -> bool {
+    let names = block_factors(table.study);
+    let is_own = |row: &&Row| row.is_ok() && scenarios.contains(&row.record.run.scenario);
+    let key = |levels: &[&FactorLevel]| -> Vec<String> {
+        let levels = levels.iter();
+        levels.map(|level| level.level.to_string()).collect()
+    };
+    let mut parts: Vec<Linked> = Vec::new();
+    for row in table.runs.iter().filter(is_own) {
+        let levels = row.record.scenario.levels.iter();
+        let (block, choice): (Vec<_>, Vec<_>) =
+            levels.partition(|level| names.contains(&level.factor.as_str()));
+        let mut own = (
+            BTreeSet::from([key(&block)]),
+            BTreeSet::from([key(&choice)]),
+        );
+        let (joined, apart) = parts.into_iter().partition(|(blocks, choices)| {
+            !(blocks.is_disjoint(&own.0) && choices.is_disjoint(&own.1))
+        });
+        parts = apart;
+        let joined: Vec<Linked> = joined;
+        for (blocks, choices) in joined {
+            own.0.extend(blocks);
+            own.1.extend(choices);
+        }
+        parts.push(own);
+    }
+    names.is_empty() || parts.len() < 2
+}
+
+pub(crate) fn block_factors(study: &Study) -> Vec<&str> {
+    let factors = study.factors.iter().map(|factor| factor.name.as_str());
+    factors
+        .filter(|name| study.role(name) == Role::Block)
+        .collect()
+}
+
 /// The block of each row: its levels of factors that are blocks, and its repetition where repetitions were measured
 /// one after the other. `None` where there are no blocks.
 pub(crate) fn blocks(study: &Study, rows: &[&Row], by_repetition: bool) -> Option<Vec<usize>> {
-    let factors = study.factors.iter().map(|factor| factor.name.as_str());
-    let factors: Vec<&str> = factors
-        .filter(|name| study.role(name) == Role::Block)
-        .collect();
+    let factors = block_factors(study);
     if factors.is_empty() && !by_repetition {
         return None;
     }

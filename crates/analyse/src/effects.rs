@@ -1,6 +1,7 @@
 //! What levels do to a metric, and how two factors act together, with verdicts.
 
 use messages::{message, word};
+use model::{Role, Study};
 use stats::{Answer, At, CellMeans, Contrast, Estimate, LevelPair, Scale};
 
 use crate::decides::{Comparison, LevelEffect, Verdict};
@@ -11,6 +12,7 @@ use crate::words::names::MetricInfo;
 
 /// Cell means with what their numbers are called.
 pub(crate) struct Fit<'a> {
+    pub(crate) study: &'a Study,
     pub(crate) info: &'a MetricInfo,
     pub(crate) factors: &'a [PresentFactor],
     pub(crate) scale: Scale,
@@ -60,12 +62,18 @@ impl Fit<'_> {
         if !self.is_asked {
             return Verdict::Described;
         }
-        let estimate = contrast.estimate(1.0 - level, METHOD, |value| value);
-        match estimate.interval {
-            _ if contrast.p() <= level => Verdict::Different,
-            Some(i) if i.low >= -self.margin && i.high <= self.margin => Verdict::PracticallyEqual,
-            _ => Verdict::Inconclusive,
+        match contrast.p() <= level {
+            true => Verdict::Different,
+            false if self.is_equal(contrast, level, self.margin) => Verdict::PracticallyEqual,
+            false => Verdict::Inconclusive,
         }
+    }
+
+    /// Whether the whole interval is within a margin.
+    pub(crate) fn is_equal(&self, contrast: &Contrast, level: f64, margin: f64) -> bool {
+        let estimate = contrast.estimate(1.0 - level, METHOD, |value| value);
+        let interval = estimate.interval;
+        interval.is_some_and(|i| i.low >= -margin && i.high <= margin)
     }
 
     fn sentence(&self, pair: LevelPair, contrast: &Contrast, level: f64) -> String {
@@ -215,29 +223,43 @@ pub(crate) fn main_effect(fit: &Fit, factor: usize, answer: &Answer) -> Judged {
 pub(crate) struct Interaction {
     pub(crate) sentence: String,
     /// Factors whose effect changes its direction with the other's level.
-    pub(crate) reversed: Vec<usize>,
+    pub(crate) reversed: Vec<ReversedEffect>,
+}
+
+pub(crate) struct ReversedEffect {
+    pub(crate) factor: usize,
+    pub(crate) sentence: String,
 }
 
 /// Of an interaction that was found.
 pub(crate) fn interaction(fit: &Fit, a: usize, b: usize, level: f64) -> Interaction {
     let simple = [simple_effects(fit, a, b), simple_effects(fit, b, a)];
-    let reversed = simple
-        .iter()
-        .flatten()
-        .filter(|s| s.is_reversed(fit.margin));
-    let reversed: Vec<usize> = reversed.map(|simple| simple.pair.factor).collect();
-    // The factor whose effect changes most is the one a reader thinks of as acting; a reversed one first.
+    let reversed = simple.iter().flatten();
+    let reversed = reversed.filter(|simple| simple.is_reversed(fit, level));
+    let reversed = reversed.map(|simple| ReversedEffect {
+        factor: simple.pair.factor,
+        sentence: simple.sentence(fit, level),
+    });
+    // The factor whose effect changes most is the one a reader thinks of as acting; a reversed one first, and what one
+    // may choose before what is to be done.
     let acting = simple.iter().flatten().max_by(|x, y| {
-        let key = |s: &SimpleEffects| (s.is_reversed(fit.margin), s.largest().abs());
-        let ((x, x_size), (y, y_size)) = (key(x), key(y));
-        x.cmp(&y).then(x_size.total_cmp(&y_size))
+        let is_choice = |s: &SimpleEffects| {
+            let factor = &fit.factors[s.pair.factor].name;
+            fit.study.role(factor) == Role::Choice
+        };
+        let key = |s: &SimpleEffects| (s.is_reversed(fit, level), is_choice(s));
+        let size = |s: &SimpleEffects| s.largest().abs();
+        key(x).cmp(&key(y)).then(size(x).total_cmp(&size(y)))
     });
     let name = |factor: usize| fit.factors.get(factor).map_or("?", |f| f.name.as_str());
     let sentence = match acting {
         None => message!("effect-depends", a = name(a), b = name(b)),
         Some(simple) => simple.sentence(fit, level),
     };
-    Interaction { sentence, reversed }
+    Interaction {
+        sentence,
+        reversed: reversed.collect(),
+    }
 }
 
 /// A pair of levels of one factor, within the two levels of another between which it changes most.
@@ -285,17 +307,26 @@ impl SimpleEffects {
         }
     }
 
-    /// Beyond the margin in both directions.
-    fn is_reversed(&self, margin: f64) -> bool {
+    /// Each of two ends, picked among all pairs and levels.
+    fn level(&self, fit: &Fit, level: f64) -> f64 {
+        let picked = fit.pairs(self.pair.factor).len() * fit.levels(self.other);
+        level / picked.max(1) as f64
+    }
+
+    /// Significant in both directions, and beyond the margin.
+    fn is_reversed(&self, fit: &Fit, level: f64) -> bool {
+        let level = self.level(fit, level);
         let [low, high] = &self.ends;
-        low.1.value < -margin && high.1.value > margin
+        let is_sure = |end: &Contrast| end.p() <= level;
+        low.1.value < -fit.margin
+            && high.1.value > fit.margin
+            && is_sure(&low.1)
+            && is_sure(&high.1)
     }
 
     /// `with tf, B takes 30 s longer than A [28, 32]; with pytorch, B takes 18 s less time than A [16, 20]`.
     fn sentence(&self, fit: &Fit, level: f64) -> String {
-        // Each of two ends, picked among all pairs and levels.
-        let picked = fit.pairs(self.pair.factor).len() * fit.levels(self.other);
-        let level = level / picked.max(1) as f64;
+        let level = self.level(fit, level);
         let others = &fit.factors[self.other].levels;
         let mut ends = self.ends;
         ends.sort_by(|x, y| y.1.value.abs().total_cmp(&x.1.value.abs()));

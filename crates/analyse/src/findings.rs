@@ -7,6 +7,7 @@ use rust_decimal::Decimal;
 
 use crate::analysis::{Analysis, FactorFacts, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
+use crate::lists::unique;
 use crate::scenarios::WANTED_PRECISION;
 use crate::speedup::SpeedUpKind;
 use crate::words::format;
@@ -72,9 +73,11 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
     // Time is the question; of other metrics only what matters most is said.
     let most = if is_time { usize::MAX } else { 1 };
     let least = if is_time { 0.01 } else { 0.1 };
-    // A factor that acts in opposite ways has said what the interaction would say.
+    let matters = |t: &&VariationTerm| t.verdict.is_different() && t.share >= least;
+    // A factor that acts in opposite ways has said what the interaction would say, if it is worth saying.
     let is_said = |t: &VariationTerm| {
-        let mut mains = variation.terms.iter().filter(|m| m.reversed_by.is_some());
+        let mains = variation.terms.iter().filter(matters);
+        let mut mains = mains.filter(|m| m.reversed_by.is_some());
         t.factors.len() == 2
             && mains.any(|m| {
                 t.factors.contains(&m.factors[0])
@@ -83,7 +86,7 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
                         .is_some_and(|by| t.factors.contains(by))
             })
     };
-    let worth = |t: &&VariationTerm| t.verdict.is_different() && t.share >= least && !is_said(t);
+    let worth = |t: &&VariationTerm| matters(t) && !is_said(t);
     let said = variation
         .terms
         .iter()
@@ -98,19 +101,26 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
     let mut findings: Vec<Finding> = said.map(|text| topic.finding(text)).collect();
     if findings.is_empty() && is_time && variation.problem.is_none() && !variation.terms.is_empty()
     {
-        findings.push(topic.finding(nothing_sure(variation)));
+        findings.push(topic.finding(nothing_sure(analysis, variation)));
     }
     findings
 }
 
 /// What can be said of the time where no factor is worth a sentence of its own.
-fn nothing_sure(variation: &Variation) -> String {
+fn nothing_sure(analysis: &Analysis, variation: &Variation) -> String {
+    let is_task = |term: &VariationTerm| {
+        let mut factors = analysis.study.factors.iter();
+        factors.any(|f| f.role == Role::Task && term.factors == [f.name.as_str()])
+    };
     let terms = &variation.terms;
     let mains = || terms.iter().filter(|term| term.factors.len() == 1);
     if terms.iter().any(|term| term.verdict.is_different()) {
         return message!("finding-no-factor");
     }
-    if mains().all(|term| term.verdict == Verdict::PracticallyEqual) {
+    // What is equal on average may differ for one of several tasks.
+    let is_for_all = |term: &VariationTerm| variation.tasks < 2 || term.is_free || is_task(term);
+    let is_equal = |term: &VariationTerm| term.verdict == Verdict::PracticallyEqual;
+    if mains().all(|term| is_equal(term) && is_for_all(term)) {
         return message!("finding-all-equal");
     }
     if mains().all(|term| term.verdict == Verdict::NotEstimable) {
@@ -182,7 +192,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     if let Some(time) = time {
         advice.extend(first_choice(analysis, time));
         advice.extend(free_choices(time));
-        if let Some(noise) = time.noise.as_ref().filter(|n| n.share > 0.2) {
+        if let Some(noise) = time.noise.as_ref().filter(|n| n.share > 0.2 && !n.is_small) {
             advice.push(message!(
                 "advice-noise",
                 share = format::percent(noise.share)
@@ -210,22 +220,50 @@ fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
     let (share, factor) = ranked.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let factor = &factor.name;
     let together = different().any(|t| t.factors.len() > 1 && t.factors.contains(factor));
-    (share >= 0.01).then(|| {
-        let share = format::percent(share);
-        message!("advice-first", factor, share, together)
-    })
+    let holds = time.tasks < 2 || is_first_for_all(time, factor);
+    // Which of its factors to look at is not known of what cannot be told apart.
+    let mut unknown = different().filter(|t| !t.any_of.is_empty());
+    if unknown.any(|t| t.share > share) {
+        return None;
+    }
+    match (share >= 0.01, holds) {
+        (false, _) => None,
+        (true, true) => {
+            let share = format::percent(share);
+            Some(message!("advice-first", factor, share, together))
+        }
+        (true, false) => first_by_task(time),
+    }
+}
+
+fn is_first_for_all(time: &Variation, factor: &str) -> bool {
+    let mut found = time.first_choices.iter();
+    time.first_choices.len() == time.tasks && found.all(|first| first.factor == factor)
+}
+
+/// `stack for small; batch for large`.
+fn first_by_task(time: &Variation) -> Option<String> {
+    let factors = unique(time.first_choices.iter().map(|first| first.factor.as_str()));
+    let of_factor = |factor: &&str| {
+        let own = time.first_choices.iter().filter(|f| f.factor == *factor);
+        let tasks: Vec<String> = own.map(|first| first.task.clone()).collect();
+        message!("advice-first-of", factor, tasks = format::listed(&tasks, 4))
+    };
+    let choices: Vec<String> = factors.iter().map(of_factor).collect();
+    (!choices.is_empty()).then(|| message!("advice-first-by-task", choices = choices.join("; ")))
 }
 
 /// Choices that were not found to change the time, by verdict.
 fn free_choices(time: &Variation) -> Vec<String> {
-    let different = || time.terms.iter().filter(|t| t.verdict.is_different());
-    // Without names it is all larger groups together: any factor may be the one.
-    let in_a_different_one =
-        |name: &String| different().any(|t| t.factors.is_empty() || t.factors.contains(name));
-    let named = |verdict: Verdict| -> Vec<&VariationTerm> {
+    // What is different, or cannot be known, for some levels of others is not free.
+    let binds = |t: &&VariationTerm| {
+        t.factors.len() != 1 && (t.verdict.is_different() || t.verdict == Verdict::NotEstimable)
+    };
+    let is_bound = |name: &String| time.terms.iter().filter(binds).any(|t| t.may_concern(name));
+    let named = |is_it: &dyn Fn(&VariationTerm) -> bool| -> Vec<&VariationTerm> {
         let mains = time.terms.iter().filter(|t| t.factors.len() == 1);
         mains
-            .filter(|t| t.verdict == verdict && !t.factors.iter().any(in_a_different_one))
+            .filter(|t| is_it(t) && !t.factors.iter().any(is_bound))
             .collect()
     };
     let names = |terms: &[&VariationTerm]| {
@@ -233,12 +271,12 @@ fn free_choices(time: &Variation) -> Vec<String> {
         format::listed(&names, 4)
     };
     let mut advice = Vec::new();
-    let equal = named(Verdict::PracticallyEqual);
+    let equal = named(&|t| t.verdict == Verdict::PracticallyEqual && t.is_free);
     if !equal.is_empty() {
         let count = equal.len();
         advice.push(message!("advice-no-effect", names = names(&equal), count));
     }
-    let open = named(Verdict::Inconclusive);
+    let open = named(&|t| t.verdict == Verdict::Inconclusive);
     if !open.is_empty() {
         let needed = would_decide(open.iter().filter_map(|term| term.repetitions).max());
         advice.push(message!(

@@ -44,6 +44,8 @@ mod stopping;
 mod sweeps;
 mod table;
 mod target;
+mod tasks;
+mod terms;
 mod timeline;
 mod unused;
 mod variation;
@@ -63,7 +65,7 @@ pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, Expensive
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
 pub use continued::{PredictedMoment, PredictedTarget, refusal as refusal_of_forecast};
 pub use curves::CurvePoint;
-pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
+pub use decides::{Comparison, FirstChoice, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use dependence::Successive;
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};

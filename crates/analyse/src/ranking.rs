@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::analysis::{LevelFacts, ScenarioResult, StatusCounts};
 use crate::decides::Verdict;
+use crate::design::are_linked;
 use crate::levels::Levels;
 use crate::pareto::{self, Candidate, Criteria, Dominated, Reason};
 use crate::scenarios::ok_rows;
@@ -173,6 +174,10 @@ struct Measured {
 
 impl Maker<'_, '_> {
     fn task(&self, scenarios: &[&ScenarioResult]) -> Option<TaskBest> {
+        let numbers: Vec<u32> = scenarios.iter().map(|scenario| scenario.number).collect();
+        if !are_linked(self.table, &numbers) {
+            return None;
+        }
         let mut unranked = Vec::new();
         let mut ranked = Vec::new();
         for scenario in scenarios.iter().filter(|s| s.runs.total() > 0) {

@@ -16,6 +16,18 @@ use crate::words::names::metric_value;
 const FEWEST: usize = 8;
 const LEVEL: f64 = 0.01;
 
+/// What became of means that single runs do not decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trimming {
+    NotNeeded,
+    Done,
+    TooFew,
+    /// Means are compared within blocks, which have few values each.
+    NotInBlocks,
+    /// Levels would be in another order than by their means.
+    Contradicts,
+}
+
 pub(crate) struct Checked {
     check: ResidualCheck,
     degrees_of_freedom: usize,
@@ -75,10 +87,11 @@ pub(crate) fn say(result: &mut Variation, rows: &[&Row], model: &Model) {
         false => {
             let and = |first: String, next: String| message!("residuals-and", first, next);
             let wrong = wrong.into_iter().reduce(and).unwrap_or_default();
-            let follows = match (model.means.is_trimmed, checked.needs_robust_means()) {
-                (true, _) => "trimmed",
-                (false, true) => "too-few-to-trim",
-                (false, false) => "nothing",
+            let follows = match model.trimming {
+                Trimming::Done => "trimmed",
+                Trimming::TooFew => "too-few-to-trim",
+                Trimming::Contradicts => "contradicts",
+                Trimming::NotNeeded | Trimming::NotInBlocks => "nothing",
             };
             message!("residuals-not-fine", wrong, follows)
         }

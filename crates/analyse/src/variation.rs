@@ -1,23 +1,24 @@
 //! What explains a metric: its variation by factor, asked as one family of questions per study.
 
-use messages::{message, word};
+use messages::message;
+use model::Study;
 use model::design::AliasTable;
-use model::{RunSequence, Study};
 use stats::{
-    Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, ScaleChoice,
-    ScaleReason, Source, StatsError,
+    Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, Source, StatsError,
 };
 
 use crate::assumptions;
-use crate::decides::{Noise, Variation, VariationTerm, Verdict};
+use crate::decides::Variation;
 use crate::design::{
-    PresentFactor, blocks, by_scenario, is_complete, observations, varied_factors,
+    PresentFactor, RowBlocks, by_scenario, is_complete, observations, varied_factors,
 };
-use crate::effects::{self, Fit, Judged};
+use crate::effects::{self, Fit};
 use crate::percentiles;
-use crate::residuals::{self, Checked};
+use crate::residuals::{self, Checked, Trimming};
 use crate::scale;
 use crate::table::{Row, Table};
+use crate::tasks::Tasks;
+use crate::terms;
 use crate::words::names::{MetricInfo, metric_value};
 
 /// Interactions of more factors are taken together.
@@ -55,6 +56,9 @@ struct Fitted<'t, 'a> {
 
 pub(crate) struct Model {
     pub(crate) factors: Vec<PresentFactor>,
+    pub(crate) tasks: Tasks,
+    /// On the scale of the model.
+    pub(crate) data: Vec<Observation>,
     pub(crate) anova: Anova,
     pub(crate) means: CellMeans,
     pub(crate) order: usize,
@@ -62,8 +66,16 @@ pub(crate) struct Model {
     pub(crate) p: Vec<Option<f64>>,
     /// `None` where nothing can be checked.
     pub(crate) residuals: Option<Checked>,
+    pub(crate) trimming: Trimming,
     /// Of incomplete designs.
     pub(crate) aliases: Option<AliasTable>,
+}
+
+impl Model {
+    /// Whether main effects hold only if factors do not interact.
+    pub(crate) fn supposes_no_interactions(&self) -> bool {
+        self.order < MOST_ORDER && self.factors.len() > 1
+    }
 }
 
 fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
@@ -104,6 +116,9 @@ fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
         Err(StatsError::NoRepetitions) => {
             fitted.result.problem = Some(message!("variation-no-repetitions", label = info.label));
         }
+        Err(StatsError::FewRepetitions) => {
+            fitted.result.problem = Some(few_repetitions(info, &fitted.rows));
+        }
         Err(error) => {
             let error = error.to_string();
             fitted.result.problem = Some(message!("variation-failed", error));
@@ -120,68 +135,133 @@ fn model(
     result: &mut Variation,
 ) -> Result<Model, StatsError> {
     let raw = observations(rows, column, &factors);
+    let tasks = Tasks::of(table.study, &factors, &raw);
     let design = Design {
         levels: factors.iter().map(|f| f.levels.len()).collect(),
     };
-    let mut choice = choose_scale(&table.columns[column], &design, &raw);
-    if choice.scale == Scale::Logarithmic && scale::contradicts(&design, &raw)? {
-        choice = ChosenScale {
-            scale: Scale::Linear,
-            why: message!("scale-order"),
-        };
-    }
+    let choice = scale::choose(&table.columns[column], &design, &raw);
     result.scale = choice.scale;
     result.scale_reason = choice.why;
     let value = |value: f64| match choice.scale {
         Scale::Linear => value,
         Scale::Logarithmic => value.ln(),
     };
-    let logged = raw.into_iter().map(|o| Observation {
+    let scaled = raw.iter().map(|o| Observation {
         value: value(o.value),
-        ..o
+        levels: o.levels.clone(),
     });
-    let data: Vec<Observation> = logged.collect();
-    let is_blocked = table.study.order == RunSequence::Blocks;
-    let blocks = blocks(table.study, rows, is_blocked);
-    let mut means = CellMeans::new(&design, &data, blocks.as_deref())?;
-    let residuals = stats::residuals(&design, &data, MOST_ORDER);
-    let residuals = residuals.as_ref().ok().map(Checked::of);
-    if residuals.as_ref().is_some_and(Checked::needs_robust_means) {
-        means = CellMeans::trimmed(&design, &data).unwrap_or(means);
-    }
-    // A fraction of a design may not tell main effects from interactions: then these are left out.
-    let tells = |order: usize| (0..factors.len()).all(|f| means.test(&[f], order).is_some());
-    let order = match tells(MOST_ORDER) {
-        true => MOST_ORDER,
-        false => 1,
-    };
+    let data: Vec<Observation> = scaled.collect();
+    let Known {
+        means,
+        residuals,
+        trimming,
+    } = known(table.study, rows, &design, &raw, &data)?;
+    let order = order(&means, factors.len());
     let anova = stats::factorial(&design, &data, order)?;
     let p = |term: &stats::Term| match term.source {
-        Source::Effect => of_effect(&means, &design, &term.factors, order),
+        Source::Effect => of_effect(&means, &design, term, order),
         Source::HigherOrder => means.test_higher(order).map_or(term.p, |test| Some(test.p)),
     };
     let p = anova.terms.iter().map(p).collect();
-    let aliases = (!means.is_complete()).then(|| {
+    let aliases = (!means.is_complete() || means.is_parted()).then(|| {
         let scenarios = by_scenario(rows).into_iter();
         let scenarios = scenarios.map(|group| group[0].record.scenario.clone());
         design::alias_table(&table.study.factors, &scenarios.collect::<Vec<_>>())
     });
     Ok(Model {
         factors,
+        tasks,
+        data,
         anova,
         means,
         order,
         p,
         residuals,
+        trimming,
         aliases,
     })
 }
 
+/// Cell means, and what was seen of the values beside them.
+struct Known {
+    means: CellMeans,
+    residuals: Option<Checked>,
+    trimming: Trimming,
+}
+
+/// Of values as measured, and on the scale of the model.
+fn known(
+    study: &Study,
+    rows: &[&Row],
+    design: &Design,
+    raw: &[Observation],
+    data: &[Observation],
+) -> Result<Known, StatsError> {
+    let blocks = RowBlocks::new(study, rows);
+    let blocks = blocks.as_ref().map(RowBlocks::numbers);
+    let mut means = CellMeans::new(design, data, blocks)?;
+    // Days that differ are no heavy tails.
+    let residuals = match means.residuals() {
+        Some(residuals) => Some(Checked::of(residuals)),
+        None => {
+            let residuals = stats::residuals(design, data, MOST_ORDER);
+            residuals.as_ref().ok().map(Checked::of)
+        }
+    };
+    let mut trimming = Trimming::NotNeeded;
+    let is_heavy = residuals.as_ref().is_some_and(Checked::needs_robust_means);
+    if is_heavy && means.without_blocks {
+        trimming = Trimming::NotInBlocks;
+    } else if is_heavy {
+        let plain = CellMeans::new(design, raw, None)?;
+        (means, trimming) = trimmed(design, data, means, &plain);
+    }
+    Ok(Known {
+        means,
+        residuals,
+        trimming,
+    })
+}
+
+/// Trimmed means in the place of plain ones, where they can be had and do not contradict the means as measured, which
+/// the ranking and everything else is said of.
+fn trimmed(
+    design: &Design,
+    data: &[Observation],
+    means: CellMeans,
+    measured: &CellMeans,
+) -> (CellMeans, Trimming) {
+    match CellMeans::trimmed(design, data) {
+        Err(_) => (means, Trimming::TooFew),
+        Ok(trimmed) if scale::contradict(design, measured, &trimmed) => {
+            (means, Trimming::Contradicts)
+        }
+        Ok(trimmed) => (trimmed, Trimming::Done),
+    }
+}
+
+/// Up to which order there are interactions. Where the combinations do not tell main effects from them, or tell none of
+/// them at all, they are left out.
+fn order(means: &CellMeans, factors: usize) -> usize {
+    let tells = (0..factors).all(|f| means.test(&[f], MOST_ORDER).is_some());
+    match tells && (factors < 2 || means.is_complete() || means.has_interactions(MOST_ORDER)) {
+        true => MOST_ORDER,
+        false => 1,
+    }
+}
+
 /// A factor of several levels differs if one of its pairs does: the approximation for all levels together says too
 /// often that they differ when one of them varies much more than the others (9 % of studies instead of 5).
-fn of_effect(means: &CellMeans, design: &Design, factors: &[usize], order: usize) -> Option<f64> {
-    let together = means.test(factors, order)?.p;
-    let [factor] = *factors else {
+fn of_effect(means: &CellMeans, design: &Design, term: &stats::Term, order: usize) -> Option<f64> {
+    if !term.inseparable.is_empty() {
+        let others = term.inseparable.iter().map(Vec::as_slice);
+        let all: Vec<&[usize]> = std::iter::once(term.factors.as_slice())
+            .chain(others)
+            .collect();
+        return Some(means.test_joint(&all, order)?.p);
+    }
+    let together = means.test(&term.factors, order)?.p;
+    let [factor] = *term.factors.as_slice() else {
         return Some(together);
     };
     let levels = design.levels[factor];
@@ -259,7 +339,8 @@ impl Fitted<'_, '_> {
             factors: &model.factors,
             scale: self.result.scale,
             means: &model.means,
-            margin: margin(table.study, self.result.scale, model.anova.mean),
+            margin: model.tasks.margin(table.study, self.result.scale),
+            study: table.study,
             repetitions: fewest(&self.rows),
             is_asked: self.is_asked,
         };
@@ -270,21 +351,26 @@ impl Fitted<'_, '_> {
             answer.map_or(1.0 - table.confidence(), |answer| answer.level)
         };
         self.result.effects = effects::level_effects(&fit, level);
-        self.result.terms = terms(&model, &fit, answers, table.confidence());
-        self.result.noise = Some(noise(&model.anova, self.result.scale));
+        let confidence = table.confidence();
+        self.result.terms = terms::terms(&model, &fit, answers, confidence);
+        self.result.tasks = model.tasks.count();
+        self.result.first_choices = model.tasks.first_choices(&fit, &model, 1.0 - confidence);
+        self.result.noise = Some(terms::noise(&model, &fit, &self.rows));
         self.result.assumptions = assumptions::assumptions(&model, &self.rows, table);
         residuals::say(&mut self.result, &self.rows, &model);
         self.result
     }
 }
 
-/// On the scale of the means.
-fn margin(study: &Study, scale: Scale, mean: f64) -> f64 {
-    let share = study.equal_within() / 100.0;
-    match scale {
-        Scale::Linear => share * mean.abs(),
-        Scale::Logarithmic => share.ln_1p(),
-    }
+fn few_repetitions(info: &MetricInfo, rows: &[&Row]) -> String {
+    let groups = by_scenario(rows);
+    let repeated = groups.iter().filter(|group| group.len() > 1).count();
+    message!(
+        "variation-few-repetitions",
+        label = info.label,
+        repeated,
+        scenarios = groups.len()
+    )
 }
 
 /// Of any scenario.
@@ -310,9 +396,14 @@ fn empty(info: &MetricInfo, rows: &[&Row], is_asked: bool) -> Variation {
         effects: Vec::new(),
         assumptions: Vec::new(),
         follows_time: false,
+        tasks: 1,
+        first_choices: Vec::new(),
         problem: None,
     }
 }
+
+/// Relative: times are in nanoseconds, and what they cost is divided and converted.
+const ROUNDING: f64 = 1e-9;
 
 fn nothing_to_explain(
     info: &MetricInfo,
@@ -331,185 +422,11 @@ fn nothing_to_explain(
             advice
         ));
     }
-    if values.len() < 2 || values.iter().all(|v| *v == first) {
+    // What the last bits differ by is how the values were computed.
+    let is_same = |value: &f64| (value - first).abs() <= ROUNDING * first.abs();
+    if values.len() < 2 || values.iter().all(is_same) {
         let value = metric_value(info, first);
         return Some(message!("variation-constant", label = info.label, value));
     }
     None
-}
-
-struct ChosenScale {
-    scale: Scale,
-    /// The end of a sentence.
-    why: String,
-}
-
-fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> ChosenScale {
-    let linear = |why: String| ChosenScale {
-        scale: Scale::Linear,
-        why,
-    };
-    if info.unit == "%" {
-        return linear(word!("variation-points").to_owned());
-    }
-    match stats::choose_scale(design, data) {
-        Ok(choice) => ChosenScale {
-            scale: choice.scale,
-            why: scale_words(&choice),
-        },
-        Err(error) => linear(error.to_string()),
-    }
-}
-
-fn scale_words(choice: &ScaleChoice) -> String {
-    let signed = |gain: f64| {
-        let plain = messages::number(&format!("{gain:.1}"));
-        if gain < 0.0 {
-            plain
-        } else {
-            format!("+{plain}")
-        }
-    };
-    match choice.reason {
-        ScaleReason::NotPositive => message!("scale-not-positive"),
-        ScaleReason::Spans { ratio } => {
-            let ratio = messages::number(&format!("{ratio:.3}"));
-            let undecided = choice.scale == Scale::Logarithmic;
-            message!("scale-spans", ratio, undecided)
-        }
-        ScaleReason::Narrow { range } => {
-            let percent = messages::number(&format!("{:.2}", 100.0 * range));
-            message!("scale-narrow", percent)
-        }
-        ScaleReason::LogarithmsFitExactly => message!("scale-exact"),
-        ScaleReason::Multiplicative { gain } => {
-            message!("scale-multiplicative", gain = signed(gain))
-        }
-        ScaleReason::NoBetter { gain } => message!("scale-no-better", gain = signed(gain)),
-    }
-}
-
-fn terms(
-    model: &Model,
-    fit: &Fit,
-    answers: &[Option<Answer>],
-    confidence: f64,
-) -> Vec<VariationTerm> {
-    // One group of three is named; several groups together have no name of their own.
-    let nameless = fit.factors.len() > MOST_ORDER + 1;
-    let names = |term: &stats::Term| match term.source {
-        Source::HigherOrder if nameless => Vec::new(),
-        _ => term
-            .factors
-            .iter()
-            .filter_map(|f| fit.factors.get(*f))
-            .map(|f| f.name.clone())
-            .collect(),
-    };
-    // Of a metric that nobody asked for: a level for its intervals, and no verdict.
-    let unasked = Answer {
-        adjusted_p: 1.0,
-        level: 1.0 - confidence,
-        is_yes: false,
-    };
-    let mut reversed: Vec<Reversed> = Vec::new();
-    let mut found = Vec::new();
-    for ((term, p), answer) in model.anova.terms.iter().zip(&model.p).zip(answers) {
-        let judged = match (p, term.factors.as_slice()) {
-            (None, _) => Judged::not_estimable(&assumptions::confounded(
-                &names(term),
-                model.aliases.as_ref(),
-            )),
-            (Some(_), [factor]) if term.source == Source::Effect => {
-                effects::main_effect(fit, *factor, &answer.unwrap_or(unasked))
-            }
-            (Some(_), factors) => {
-                let judged = together(fit, factors, answer.as_ref());
-                if let (Verdict::Different, [a, b]) = (judged.verdict, factors) {
-                    let level = answer.map_or(unasked.level, |answer| answer.level);
-                    let found = effects::interaction(fit, *a, *b, level);
-                    reversed.extend(found.reversed.into_iter().map(|factor| Reversed {
-                        factor,
-                        by: if factor == *a { *b } else { *a },
-                        sentence: found.sentence.clone(),
-                    }));
-                }
-                judged
-            }
-        };
-        found.push(VariationTerm {
-            factors: names(term),
-            share: term.share,
-            degrees_of_freedom: term.degrees_of_freedom,
-            sum_of_squares: term.sum_of_squares,
-            f: term.f,
-            p: term.p,
-            adjusted_p: answer.map(|answer| answer.adjusted_p),
-            verdict: judged.verdict,
-            repetitions: judged.repetitions,
-            reversed_by: None,
-            sentence: judged.sentence,
-        });
-    }
-    for Reversed {
-        factor,
-        by,
-        sentence,
-    } in reversed
-    {
-        let name = |factor: usize| fit.factors[factor].name.clone();
-        if let Some(term) = found.iter_mut().find(|t| t.factors == [name(factor)]) {
-            let (name, by) = (name(factor), name(by));
-            term.sentence = Some(message!("effect-opposite", factor = name, by, sentence));
-            term.reversed_by = Some(by);
-        }
-    }
-    // Main effects are what a person can choose, so they come before what they do together.
-    found.sort_by(|a, b| {
-        (a.factors.len() != 1)
-            .cmp(&(b.factors.len() != 1))
-            .then(b.share.total_cmp(&a.share))
-    });
-    found
-}
-
-/// A factor whose effect changes its direction with another's level.
-struct Reversed {
-    factor: usize,
-    by: usize,
-    sentence: String,
-}
-
-/// Several factors whose effects may depend on each other.
-fn together(fit: &Fit, factors: &[usize], answer: Option<&Answer>) -> Judged {
-    let (verdict, sentence) = match (answer, factors) {
-        (None, _) => (Verdict::Described, None),
-        (Some(answer), [a, b]) if answer.is_yes => {
-            let said = effects::interaction(fit, *a, *b, answer.level).sentence;
-            (Verdict::Different, Some(said))
-        }
-        (Some(answer), _) if answer.is_yes => {
-            let said = word!("effect-three-factors").to_owned();
-            (Verdict::Different, Some(said))
-        }
-        _ => (Verdict::Inconclusive, None),
-    };
-    Judged {
-        verdict,
-        repetitions: None,
-        sentence,
-    }
-}
-
-fn noise(anova: &Anova, scale: Scale) -> Noise {
-    let sd = anova.residual.mean_square.max(0.0).sqrt();
-    Noise {
-        share: anova.residual.share,
-        degrees_of_freedom: anova.residual.degrees_of_freedom,
-        sum_of_squares: anova.residual.sum_of_squares,
-        typical: match scale {
-            Scale::Linear => sd,
-            Scale::Logarithmic => sd.exp() - 1.0,
-        },
-    }
 }

@@ -13,7 +13,7 @@ use crate::tables::{
     kinds_table, more_expensive_table, provisioning_table, shared_sentence, speed_up_table,
     sweep_table, sweep_unit, target_table, unused_table, work_table,
 };
-use crate::view::{ScenarioTable, costs_besides_spent, scenario_table, tested_p};
+use crate::view::{ScenarioTable, costs_besides_spent, scenario_table, share_text, tested_p};
 
 pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     let mut out = format!("# {}\n\n", escape(&analysis.study.name));
@@ -337,7 +337,7 @@ fn variation_table(out: &mut String, variation: &Variation) {
     for term in &variation.terms {
         let cells = [
             escape(&term.name()),
-            format::percent(term.share),
+            share_text(term.share()),
             term.degrees_of_freedom.to_string(),
             term.f.map_or_else(none, |f| format::significant(f, 3)),
             tested_p(term).map_or_else(none, format::p_value),

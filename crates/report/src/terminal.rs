@@ -8,7 +8,7 @@ use messages::{message, word};
 use model::run::metric;
 
 use crate::text::{pad_left, pad_right, safe, shortened, width, wrapped};
-use crate::view::{ScenarioTable, largest_shares, noise_text, scenario_table};
+use crate::view::{ScenarioTable, largest_shares, noise_text, scenario_table, share_text};
 use layout::Layout;
 
 #[derive(Debug, Clone)]
@@ -278,13 +278,17 @@ impl Screen<'_> {
             .terms
             .iter()
             .partition(|t| t.factors.len() == 1 || (t.share >= 0.005 && t.verdict.is_different()));
-        let mut rows: Vec<(String, f64, String)> = Vec::new();
+        let mut rows: Vec<(String, String, String)> = Vec::new();
         for term in shown {
             let sentence = term
                 .sentence
                 .clone()
                 .unwrap_or_else(|| term.verdict.words().to_owned());
-            rows.push((safe(&term.name()), term.share, safe(&sentence)));
+            rows.push((
+                safe(&term.name()),
+                share_text(term.share()),
+                safe(&sentence),
+            ));
         }
         let together: f64 = rest.iter().map(|t| t.share).sum();
         if !rest.is_empty() && together >= 0.001 {
@@ -292,12 +296,13 @@ impl Screen<'_> {
                 true => message!("screen-each-below", share = format::percent(0.005)),
                 false => rest[0].verdict.words().to_owned(),
             };
-            rows.push((word!("screen-interactions").to_owned(), together, text));
+            let share = format::percent(together);
+            rows.push((word!("screen-interactions").to_owned(), share, text));
         }
         if let Some(noise) = &variation.noise {
             rows.push((
                 word!("screen-noise").to_owned(),
-                noise.share,
+                format::percent(noise.share),
                 noise_text(analysis, variation),
             ));
         }
@@ -308,15 +313,11 @@ impl Screen<'_> {
             .max()
             .unwrap_or(0)
             .min(most);
-        let second = rows
-            .iter()
-            .map(|r| width(&format::percent(r.1)))
-            .max()
-            .unwrap_or(0);
+        let second = rows.iter().map(|r| width(&r.1)).max().unwrap_or(0);
         let indent = 4 + first + 3 + second + 4;
         for (name, share, sentence) in rows {
             let name = pad_right(&shortened(&name, first), first);
-            let share = self.styled(Style::Bold, &pad_left(&format::percent(share), second));
+            let share = self.styled(Style::Bold, &pad_left(&share, second));
             let mut lines = wrapped(&sentence, self.room(indent)).into_iter();
             self.push(format!(
                 "    {name}   {share}    {}",

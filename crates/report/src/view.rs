@@ -343,6 +343,11 @@ pub(crate) fn typical(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
+/// Nothing is known of a share that could not be separated from others.
+pub(crate) fn share_text(share: Option<f64>) -> String {
+    share.map_or_else(|| format::NONE.to_owned(), format::percent)
+}
+
 /// `image 71 %, network 22 %, noise 2 %`: the largest shares of what differs, or of all where nobody asked.
 pub(crate) fn largest_shares(variation: &Variation, most: usize) -> String {
     let terms = variation.terms.iter();

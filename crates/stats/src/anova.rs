@@ -3,6 +3,7 @@
 use crate::distribution::f_sf;
 use crate::error::StatsError;
 
+pub(crate) mod alias;
 pub(crate) mod balanced;
 mod cells;
 pub(crate) mod columns;
@@ -53,6 +54,8 @@ pub struct Term {
     pub source: Source,
     /// The factors, counted from zero: one for a main effect, two for a two-way interaction.
     pub factors: Vec<usize>,
+    /// Other interactions that the combinations cannot tell from it: this term is all of them together.
+    pub inseparable: Vec<Vec<usize>>,
     pub degrees_of_freedom: usize,
     pub sum_of_squares: f64,
     pub mean_square: f64,
@@ -102,7 +105,8 @@ pub enum Sums {
 }
 
 /// Fixed-effects analysis of variance of any factorial, complete or not (Montgomery 2012, chapters 5 and 15).
-/// Interactions of up to `max_order` factors get terms of their own; those above are one term together.
+/// Interactions of up to `max_order` factors get terms of their own; those above are one term together, and so are
+/// those that the combinations cannot tell apart.
 pub fn factorial(
     design: &Design,
     observations: &[Observation],
@@ -145,11 +149,12 @@ pub fn one_way(groups: &[Vec<f64>]) -> Result<Anova, StatsError> {
 }
 
 impl Anova {
-    /// The term of exactly these factors.
+    /// The term of exactly these factors, and no others that it cannot be told from.
     pub fn term(&self, factors: &[usize]) -> Option<&Term> {
-        self.terms
-            .iter()
-            .find(|term| term.source == Source::Effect && term.factors == factors)
+        let is_it = |term: &&Term| {
+            term.source == Source::Effect && term.factors == factors && term.inseparable.is_empty()
+        };
+        self.terms.iter().find(is_it)
     }
 }
 
@@ -157,6 +162,7 @@ impl Anova {
 struct RawTerm {
     source: Source,
     factors: Vec<usize>,
+    inseparable: Vec<Vec<usize>>,
     explained: Explained,
 }
 
@@ -202,6 +208,7 @@ impl Parts {
                 Term {
                     source: raw.source,
                     factors: raw.factors,
+                    inseparable: raw.inseparable,
                     degrees_of_freedom,
                     sum_of_squares,
                     mean_square,

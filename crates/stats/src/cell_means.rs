@@ -14,7 +14,10 @@ use crate::anova::{Cells, Design, Observation};
 use crate::distribution::f_sf;
 use crate::error::StatsError;
 use crate::precise::sum_of_squares;
-use basis::Basis;
+use crate::residuals::Residuals;
+pub(crate) use basis::Basis;
+pub use blocks::Blocks;
+use blocks::Joint;
 pub use contrast::{At, Contrast, LevelPair};
 use spread::Spread;
 
@@ -23,6 +26,12 @@ use spread::Spread;
 pub struct CellMeans {
     cells: Cells,
     spreads: Vec<Spread>,
+    /// Where means were adjusted for blocks.
+    joint: Option<Joint>,
+    /// Of each cell, where blocks link some only.
+    parts: Option<Vec<usize>>,
+    /// After blocks, where these were taken out.
+    residuals: Option<Residuals>,
     is_complete: bool,
     count: usize,
     /// Differences between blocks were taken out of the spread.
@@ -43,23 +52,42 @@ pub struct TermTest {
 }
 
 impl CellMeans {
-    /// `blocks` numbers the block of every observation; they are taken out where every block has every cell
-    /// once and they differ.
+    /// Blocks are taken out where they differ; where they do not have every cell equally often, means are adjusted
+    /// for them.
     pub fn new(
         design: &Design,
         observations: &[Observation],
-        blocks: Option<&[usize]>,
+        blocks: Option<Blocks>,
     ) -> Result<Self, StatsError> {
-        let cells = Cells::new(design, observations)?;
+        let mut cells = Cells::new(design, observations)?;
         if cells.cells.iter().all(|cell| cell.count < 2) {
             return Err(StatsError::NoRepetitions);
         }
-        let without = blocks.and_then(|blocks| blocks::spreads(&cells, blocks));
-        let without_blocks = without.is_some();
-        let spreads = without.unwrap_or_else(|| spread::of_cells(&cells));
+        let declared = blocks.filter(|blocks| blocks.is_declared);
+        let parts = declared.and_then(|blocks| blocks::parts(&cells, &blocks));
+        let without = match blocks {
+            Some(blocks) => blocks::without(&cells, &blocks)?,
+            None => None,
+        };
+        let Some(without) = without else {
+            let spreads = spread::of_cells(&cells)?;
+            return Ok(CellMeans {
+                parts,
+                ..Self::with(cells, spreads)
+            });
+        };
+        let mut joint = None;
+        if let Some(adjusted) = without.adjusted {
+            let means = cells.cells.iter_mut().zip(adjusted.means);
+            means.for_each(|(cell, mean)| cell.mean = mean);
+            joint = Some(adjusted.joint);
+        }
         Ok(CellMeans {
-            without_blocks,
-            ..Self::with(cells, spreads)
+            without_blocks: true,
+            residuals: Some(without.residuals),
+            joint,
+            parts,
+            ..Self::with(cells, without.spreads)
         })
     }
 
@@ -80,6 +108,9 @@ impl CellMeans {
             without_blocks: false,
             unrepeated: cells.cells.iter().filter(|cell| cell.count < 2).count(),
             is_trimmed: false,
+            joint: None,
+            parts: None,
+            residuals: None,
             spreads,
             cells,
         }
@@ -90,13 +121,64 @@ impl CellMeans {
         self.is_complete
     }
 
+    /// What the cells and their blocks leave, where blocks were taken out.
+    pub fn residuals(&self) -> Option<&Residuals> {
+        self.residuals.as_ref()
+    }
+
+    /// Whether means were adjusted, because blocks do not have every cell equally often.
+    pub fn is_adjusted(&self) -> bool {
+        self.joint.is_some()
+    }
+
+    /// Whether some cells never share a block, directly or over others.
+    pub fn is_parted(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    fn basis(&self) -> Basis {
+        match &self.parts {
+            Some(parts) => Basis::of_parts(&self.cells, parts),
+            None => Basis::of_mean(&self.cells),
+        }
+    }
+
+    /// Covariance of two weighted sums of the means.
+    fn product(&self, a: &[f64], b: &[f64]) -> f64 {
+        match &self.joint {
+            Some(joint) => {
+                let rows = a.iter().zip(&joint.covariance);
+                let row = |(a, row): (&f64, &Vec<f64>)| {
+                    let entries = row.iter().zip(b);
+                    a * entries.map(|(entry, b)| entry * b).sum::<f64>()
+                };
+                rows.map(row).sum()
+            }
+            None => {
+                let parts = a.iter().zip(b).zip(&self.spreads);
+                let part = |((a, b), spread): ((&f64, &f64), &Spread)| a * b * spread.variance;
+                parts.map(part).sum()
+            }
+        }
+    }
+
     /// Of a main effect or an interaction, after all terms up to `order` that do not contain it. `None` where the
     /// cells do not tell it apart from those (Brunner, Dette, Munk 1997, "Box-type approximations").
     pub fn test(&self, factors: &[usize], order: usize) -> Option<TermTest> {
-        match self.is_complete {
+        let is_simple = self.is_complete && self.joint.is_none() && self.parts.is_none();
+        match is_simple {
             true => self.test_complete(factors),
-            false => self.test_projected(factors, order),
+            false => self.test_joint(&[factors], order),
         }
+    }
+
+    /// Whether anything can be said of any interaction up to `order`, alone or together with those that equal it.
+    pub fn has_interactions(&self, order: usize) -> bool {
+        let sets = term_sets(&self.cells, order).into_iter();
+        let interactions = sets.filter(|set| set.count_ones() > 1);
+        let all: Vec<Vec<usize>> = interactions.map(factors_of).collect();
+        let all: Vec<&[usize]> = all.iter().map(Vec::as_slice).collect();
+        !all.is_empty() && self.test_joint(&all, order).is_some()
     }
 
     /// Every combination occurs, so that the projection is a product of one small matrix per factor, and its sums
@@ -192,31 +274,26 @@ impl CellMeans {
         sums
     }
 
-    fn test_projected(&self, factors: &[usize], order: usize) -> Option<TermTest> {
-        let own = factors.iter().fold(0u32, |set, factor| set | 1 << factor);
-        let mut basis = Basis::of_mean(&self.cells);
+    /// As [`test`](Self::test), of several terms together.
+    pub fn test_joint(&self, terms: &[&[usize]], order: usize) -> Option<TermTest> {
+        let set = |factors: &&[usize]| factors.iter().fold(0u32, |set, factor| set | 1 << factor);
+        let own: Vec<u32> = terms.iter().map(set).collect();
+        let mut basis = self.basis();
         for set in term_sets(&self.cells, order) {
-            if set & own != own {
+            if own.iter().all(|own| set & own != *own) {
                 basis.add(&self.cells, set);
             }
         }
         let before = basis.rank();
-        basis.add(&self.cells, own);
+        own.iter().for_each(|own| basis.add(&self.cells, *own));
         let columns = basis.from(before);
         if columns.is_empty() {
             return None;
         }
-        let variances: Vec<f64> = self.spreads.iter().map(|spread| spread.variance).collect();
-        let product = |a: &[f64], b: &[f64]| {
-            let parts = a.iter().zip(b).zip(&variances);
-            parts
-                .map(|((a, b), variance)| a * b * variance)
-                .sum::<f64>()
-        };
         let mut squared_trace = 0.0;
         for a in columns {
             for b in columns {
-                squared_trace += product(a, b).powi(2);
+                squared_trace += self.product(a, b).powi(2);
             }
         }
         let diagonal = |place: usize| columns.iter().map(|column| column[place].powi(2)).sum();
@@ -224,12 +301,17 @@ impl CellMeans {
             let parts = column.iter().zip(&self.cells.cells);
             parts.map(|(entry, cell)| entry * cell.mean).sum::<f64>()
         };
-        Some(self.judge(Projected {
-            explained: sum_of_squares(columns.iter().map(on_mean)),
-            trace: columns.iter().map(|column| product(column, column)).sum(),
-            squared_trace,
-            diagonal: (0..variances.len()).map(diagonal).collect(),
-        }))
+        Some(
+            self.judge(Projected {
+                explained: sum_of_squares(columns.iter().map(on_mean)),
+                trace: columns
+                    .iter()
+                    .map(|column| self.product(column, column))
+                    .sum(),
+                squared_trace,
+                diagonal: (0..self.spreads.len()).map(diagonal).collect(),
+            }),
+        )
     }
 
     /// Of all that terms up to `order` leave between the cells, together. `None` where they leave nothing, or there
@@ -240,7 +322,7 @@ impl CellMeans {
         if count > MOST_CELLS {
             return None;
         }
-        let mut basis = Basis::of_mean(&self.cells);
+        let mut basis = self.basis();
         for set in term_sets(&self.cells, order) {
             basis.add(&self.cells, set);
         }
@@ -252,24 +334,44 @@ impl CellMeans {
             let fitted: f64 = columns.iter().map(|column| column[i] * column[j]).sum();
             if i == j { 1.0 - fitted } else { -fitted }
         };
+        let rows = (0..count).map(|i| (0..count).map(|j| entry(i, j)).collect());
+        let projection: Vec<Vec<f64>> = rows.collect();
+        // The projection times the covariance of the means.
+        let times: Vec<Vec<f64>> = projection.iter().map(|row| self.times(row)).collect();
+        let means: Vec<f64> = self.cells.cells.iter().map(|cell| cell.mean).collect();
         let mut explained = 0.0;
         let mut squared_trace = 0.0;
         for i in 0..count {
             for j in 0..count {
-                let entry = entry(i, j);
-                explained += entry * self.cells.cells[i].mean * self.cells.cells[j].mean;
-                squared_trace +=
-                    entry * entry * self.spreads[i].variance * self.spreads[j].variance;
+                explained += projection[i][j] * means[i] * means[j];
+                squared_trace += times[i][j] * times[j][i];
             }
         }
-        let diagonal: Vec<f64> = (0..count).map(|i| entry(i, i)).collect();
-        let spread = diagonal.iter().zip(&self.spreads);
         Some(self.judge(Projected {
             explained,
-            trace: spread.map(|(entry, spread)| entry * spread.variance).sum(),
+            trace: (0..count).map(|i| times[i][i]).sum(),
             squared_trace,
-            diagonal,
+            diagonal: (0..count).map(|i| projection[i][i]).collect(),
         }))
+    }
+
+    /// A row times the covariance of the means.
+    fn times(&self, row: &[f64]) -> Vec<f64> {
+        match &self.joint {
+            Some(joint) => {
+                let column = |place: usize| {
+                    let entries = row.iter().zip(&joint.covariance);
+                    entries.map(|(entry, row)| entry * row[place]).sum()
+                };
+                (0..row.len()).map(column).collect()
+            }
+            None => {
+                let parts = row.iter().zip(&self.spreads);
+                parts
+                    .map(|(entry, spread)| entry * spread.variance)
+                    .collect()
+            }
+        }
     }
 
     fn judge(&self, found: Projected) -> TermTest {
@@ -285,12 +387,10 @@ impl CellMeans {
                 p: if differs { 0.0 } else { 1.0 },
             };
         }
-        let uncertainty: f64 = found
-            .diagonal
-            .iter()
-            .zip(&self.spreads)
-            .map(|(entry, spread)| (entry * spread.variance).powi(2) / spread.degrees_of_freedom)
-            .sum();
+        let uncertainty = match &self.joint {
+            Some(joint) => found.trace.powi(2) / joint.degrees_of_freedom,
+            None => spread::uncertainty(&self.spreads, found.diagonal.iter().copied()),
+        };
         let statistic = found.explained / found.trace;
         let numerator = found.trace.powi(2) / found.squared_trace;
         let denominator = found.trace.powi(2) / uncertainty;

@@ -34,6 +34,8 @@ pub enum StatsError {
     NotAProbability { given: f64 },
     /// No combination of levels has two values, so that nothing shows the noise.
     NoRepetitions,
+    /// So few combinations have a second value that the noise of the others is not known from them.
+    FewRepetitions,
 }
 
 impl fmt::Display for StatsError {
@@ -86,6 +88,10 @@ impl fmt::Display for StatsError {
             Self::NoRepetitions => write!(
                 f,
                 "every combination of levels was measured once: repeat the measurement"
+            ),
+            Self::FewRepetitions => write!(
+                f,
+                "too few combinations of levels were measured twice: repeat the measurement"
             ),
         }
     }

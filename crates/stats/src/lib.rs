@@ -31,7 +31,7 @@ mod summary;
 
 pub use anova::{Anova, Design, Observation, Residual, ResidualSource, Source, Sums, Term};
 pub use anova::{factorial, one_way};
-pub use cell_means::{At, CellMeans, Contrast, LevelPair, TermTest};
+pub use cell_means::{At, Blocks, CellMeans, Contrast, LevelPair, TermTest};
 pub use compare::{Comparison, Verdict, welch_contrast, welch_difference, welch_ratio};
 pub use dependence::{Dependence, InOrder, Widened, dependence, widened};
 pub use error::StatsError;

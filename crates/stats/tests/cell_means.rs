@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use seeded::SplitMix64;
-use stats::{At, CellMeans, Design, LevelPair, Observation, Question, weighted_holm};
+use stats::{At, Blocks, CellMeans, Design, LevelPair, Observation, Question, weighted_holm};
 
 fn observation(levels: &[usize], value: f64) -> Observation {
     Observation {
@@ -37,6 +37,11 @@ fn normal(random: &mut SplitMix64) -> f64 {
     let uniform = |random: &mut SplitMix64| (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let (a, b) = (uniform(random).max(1e-300), uniform(random));
     (-2.0 * a.ln()).sqrt() * (2.0 * std::f64::consts::PI * b).cos()
+}
+
+fn all_of(of: &[usize]) -> Blocks<'_> {
+    let is_declared = false;
+    Blocks { of, is_declared }
 }
 
 fn pair(factor: usize, level: usize, base: usize) -> LevelPair {
@@ -231,7 +236,7 @@ fn blocks_are_taken_out() {
             }
         }
         let design = Design { levels: vec![2, 2] };
-        let with = CellMeans::new(&design, &data, Some(&block_of)).unwrap();
+        let with = CellMeans::new(&design, &data, Some(all_of(&block_of))).unwrap();
         let without = CellMeans::new(&design, &data, None).unwrap();
         for (found, means) in found.iter_mut().zip([&with, &without]) {
             *found += usize::from(means.test(&[0], 2).unwrap().p < 0.05);
@@ -296,4 +301,174 @@ fn cells_count_equally() {
     let cell: Vec<f64> = cells.iter().map(|(_, values)| mean(values)).collect();
     let expected = (cell[3] + cell[4] + cell[5] - cell[0] - cell[1] - cell[2]) / 3.0;
     assert!((difference.value - expected).abs() < 1e-12);
+}
+
+/// D = ABC: pairs of factors equal other pairs. Which one acts is not known, but that one does.
+#[test]
+fn interactions_that_equal_each_other_are_tested_together() {
+    let mut random = SplitMix64::new(5);
+    let mut data = Vec::new();
+    for cell in 0..8_usize {
+        let (a, b, c) = (cell >> 2, cell >> 1 & 1, cell & 1);
+        let d = (a + b + c) % 2;
+        let value = if c == d { 3.0 } else { 0.0 };
+        data.extend((0..4).map(|_| observation(&[a, b, c, d], value + 0.1 * normal(&mut random))));
+    }
+    let design = Design { levels: vec![2; 4] };
+    let anova = stats::factorial(&design, &data, 2).unwrap();
+    let joint: Vec<_> = anova
+        .terms
+        .iter()
+        .filter(|term| !term.inseparable.is_empty())
+        .collect();
+    assert_eq!(joint.len(), 3, "{joint:?}");
+    let largest = joint.iter().max_by(|a, b| a.share.total_cmp(&b.share));
+    let largest = largest.unwrap();
+    assert_eq!(largest.factors, [0, 1]);
+    assert_eq!(largest.inseparable, [[2, 3]]);
+    assert!(largest.share > 0.9 && largest.degrees_of_freedom == 1);
+    assert!(anova.overlap.abs() < 1e-9, "{}", anova.overlap);
+    let means = CellMeans::new(&design, &data, None).unwrap();
+    assert!(means.test(&[0, 1], 2).is_none());
+    let together = means.test_joint(&[&[0, 1], &[2, 3]], 2).unwrap();
+    assert!(together.p < 1e-6, "{together:?}");
+    let others = means.test_joint(&[&[0, 2], &[1, 3]], 2).unwrap();
+    assert!(others.p > 0.001, "{others:?}");
+}
+
+/// Few cells are repeated: what the others borrow is one spread, not one for each of them.
+#[test]
+fn a_borrowed_spread_is_known_once() {
+    let (design, data) = factorial(&[2, 2, 2], 1, |levels| levels[0] as f64);
+    let repeat = |cells: usize, times: usize| {
+        let mut random = SplitMix64::new(3);
+        let mut data = data.clone();
+        for cell in 0..cells {
+            let levels = data[cell].levels.clone();
+            data.extend((0..times).map(|_| observation(&levels, normal(&mut random))));
+        }
+        CellMeans::new(&design, &data, None)
+    };
+    assert_eq!(repeat(2, 1).unwrap_err(), stats::StatsError::FewRepetitions);
+    let means = repeat(1, 5).unwrap();
+    let contrast = means.difference(pair(0, 1, 0), &[]).unwrap();
+    assert!(
+        (contrast.degrees_of_freedom - 5.0).abs() < 1e-9,
+        "{contrast:?}"
+    );
+    let test = means.test(&[0], 2).unwrap();
+    assert!((test.denominator - 5.0).abs() < 1e-9, "{test:?}");
+}
+
+/// One cell in four is repeated, and nothing differs: at 5 % that is said of 5 % of studies.
+#[test]
+fn an_interrupted_study_states_no_more_differences() {
+    let mut random = SplitMix64::new(11);
+    let studies = 400;
+    let mut found = 0;
+    for _ in 0..studies {
+        let (design, mut data) = factorial(&[2, 2, 2], 1, |_| normal(&mut random));
+        for cell in 0..2 {
+            let levels = data[cell].levels.clone();
+            data.extend((0..2).map(|_| observation(&levels, normal(&mut random))));
+        }
+        let means = CellMeans::new(&design, &data, None).unwrap();
+        found += usize::from(means.test(&[0], 2).unwrap().p < 0.05);
+    }
+    assert!(found <= 30, "{found} of {studies}");
+}
+
+/// Missing runs: least squares with additive blocks, here worked out block by block.
+#[test]
+fn blocks_that_miss_cells_adjust_means() {
+    let values = [
+        (0, 0, 10.1),
+        (1, 0, 12.0),
+        (0, 0, 9.9),
+        (1, 1, 15.2),
+        (0, 1, 13.1),
+        (0, 2, 7.9),
+        (0, 2, 8.2),
+        (1, 2, 10.3),
+        (1, 1, 14.9),
+        (0, 3, 20.0),
+    ];
+    let data: Vec<Observation> = values
+        .iter()
+        .map(|(c, _, v)| observation(&[*c], *v))
+        .collect();
+    let of: Vec<usize> = values.iter().map(|(_, block, _)| *block).collect();
+    let design = Design { levels: vec![2] };
+    let is_declared = true;
+    let blocks = Blocks {
+        of: &of,
+        is_declared,
+    };
+    let means = CellMeans::new(&design, &data, Some(blocks)).unwrap();
+    let found = means.difference(pair(0, 1, 0), &[]).unwrap();
+    let (value, error) = by_pairs(&values);
+    assert!((found.value - value).abs() < 1e-9, "{found:?} {value}");
+    assert!(
+        (found.standard_error - error).abs() < 1e-9,
+        "{found:?} {error}"
+    );
+    assert_eq!(found.degrees_of_freedom.round(), 5.0);
+    let test = means.test(&[0], 1).unwrap();
+    assert!((test.p - found.p()).abs() < 1e-9, "{test:?} {found:?}");
+    assert!(means.is_adjusted() && !means.is_parted());
+}
+
+/// Two levels: each block gives a difference; they are weighed by what they know, n₁ n₂ / (n₁ + n₂).
+fn by_pairs(values: &[(usize, usize, f64)]) -> (f64, f64) {
+    let of = |cell: usize, block: usize| -> Vec<f64> {
+        let all = values.iter().filter(|(c, b, _)| (*c, *b) == (cell, block));
+        all.map(|(_, _, value)| *value).collect()
+    };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (mut weighed, mut weights) = (0.0, 0.0);
+    for block in 0..3 {
+        let (low, high) = (of(0, block), of(1, block));
+        let (a, b) = (low.len() as f64, high.len() as f64);
+        weighed += a * b / (a + b) * (mean(&high) - mean(&low));
+        weights += a * b / (a + b);
+    }
+    let value = weighed / weights;
+    let mut squares = 0.0;
+    for block in 0..3 {
+        let low = of(0, block).into_iter();
+        let lifted: Vec<f64> = low.map(|v| v + value).chain(of(1, block)).collect();
+        squares += lifted
+            .iter()
+            .map(|v| (v - mean(&lifted)).powi(2))
+            .sum::<f64>();
+    }
+    (value, (squares / 5.0 / weights).sqrt())
+}
+
+/// `a` on Monday, `b` on Tuesday, `c` on both: a and b are compared over c; without it they are not.
+#[test]
+fn what_shares_no_block_is_not_compared() {
+    let mut random = SplitMix64::new(9);
+    let mut study = |rows: &[(usize, usize)]| {
+        let of: Vec<usize> = rows.iter().flat_map(|(_, day)| [*day; 4]).collect();
+        let values = rows.iter().flat_map(|(cell, day)| [(*cell, *day); 4]);
+        let data: Vec<Observation> = values
+            .map(|(cell, day)| observation(&[cell], 5.0 * day as f64 + 0.1 * normal(&mut random)))
+            .collect();
+        let is_declared = true;
+        let blocks = Blocks {
+            of: &of,
+            is_declared,
+        };
+        let design = Design { levels: vec![3] };
+        CellMeans::new(&design, &data, Some(blocks)).unwrap()
+    };
+    let apart = study(&[(0, 0), (1, 1)]);
+    assert!(apart.is_parted());
+    assert_eq!(apart.difference(pair(0, 1, 0), &[]), None);
+    assert_eq!(apart.test(&[0], 1), None);
+    let linked = study(&[(0, 0), (2, 0), (1, 1), (2, 1)]);
+    let found = linked.difference(pair(0, 1, 0), &[]).unwrap();
+    assert!(found.value.abs() < 0.5 && found.p() > 0.001, "{found:?}");
+    assert!(linked.test(&[0], 1).unwrap().p > 0.001);
 }

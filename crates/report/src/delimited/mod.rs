@@ -139,7 +139,7 @@ struct Part<'a> {
     term: Option<&'a VariationTerm>,
     degrees_of_freedom: usize,
     sum_of_squares: f64,
-    share: f64,
+    share: Option<f64>,
 }
 
 /// One row per term.
@@ -154,7 +154,7 @@ pub(crate) fn variation(analysis: &Analysis) -> Grid {
         part.degrees_of_freedom.to_string()
     });
     table.add("sum_of_squares", |part| number(Some(part.sum_of_squares)));
-    table.add("share_fraction", |part| number(Some(part.share)));
+    table.add("share_fraction", |part| number(part.share));
     table.add("f", |part| number(part.term.and_then(|t| t.f)));
     table.add("p", |part| number(part.term.and_then(|t| t.p)));
     table.add("adjusted_p", |part| {
@@ -174,14 +174,14 @@ pub(crate) fn variation(analysis: &Analysis) -> Grid {
             term: Some(term),
             degrees_of_freedom: term.degrees_of_freedom,
             sum_of_squares: term.sum_of_squares,
-            share: term.share,
+            share: term.share(),
         });
         terms.chain(variation.noise.as_ref().map(|noise| Part {
             variation,
             term: None,
             degrees_of_freedom: noise.degrees_of_freedom,
             sum_of_squares: noise.sum_of_squares,
-            share: noise.share,
+            share: Some(noise.share),
         }))
     });
     table.grid(parts)

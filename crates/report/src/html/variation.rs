@@ -10,7 +10,7 @@ use messages::{message, word};
 
 use super::page::{Page, TABLE_END, escape, table_head};
 use crate::markdown::capital;
-use crate::view::{largest_shares, noise_text, tested_p};
+use crate::view::{largest_shares, noise_text, share_text, tested_p};
 
 pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     if analysis.variations.is_empty() {
@@ -100,7 +100,7 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
     } else {
         rows.push(Row {
             name: message!("variation-others", count = rest.len()),
-            share: rest.iter().map(|t| t.share).sum(),
+            share: Some(rest.iter().map(|t| t.share).sum()),
             verdict: rest[0].verdict.words(),
             df: rest.iter().map(|t| t.degrees_of_freedom).sum(),
             class: "unsure",
@@ -110,7 +110,7 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
     if let Some(noise) = &variation.noise {
         rows.push(Row {
             name: word!("screen-noise").to_owned(),
-            share: noise.share,
+            share: Some(noise.share),
             words: noise_text(analysis, variation),
             df: noise.degrees_of_freedom,
             class: "noise",
@@ -128,7 +128,7 @@ fn abbr(short: &str, long: &str) -> String {
 #[derive(Default)]
 struct Row {
     name: String,
-    share: f64,
+    share: Option<f64>,
     verdict: &'static str,
     words: String,
     df: usize,
@@ -143,7 +143,7 @@ impl Row {
         let none = || format::NONE.to_owned();
         Row {
             name: term.name(),
-            share: term.share,
+            share: term.share(),
             verdict: term.verdict.words(),
             words: term.sentence.clone().unwrap_or_default(),
             df: term.degrees_of_freedom,
@@ -158,17 +158,14 @@ impl Row {
     }
 
     fn write(&self, out: &mut String) {
-        let bar = if self.share.is_finite() {
-            (self.share * 100.0).clamp(0.0, 100.0)
-        } else {
-            0.0
-        };
+        let known = self.share.filter(|share| share.is_finite());
+        let bar = known.map_or(0.0, |share| (share * 100.0).clamp(0.0, 100.0));
         let _ = writeln!(
             out,
             "<tr class=\"{}\"><th scope=\"row\">{}</th><td class=\"share\"><span class=\"bar\" style=\"--share:{bar:.1}%\"></span><span>{}</span></td><td class=\"verdict\">{}</td><td class=\"words\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
             self.class,
             escape(&self.name),
-            escape(&format::percent(self.share)),
+            escape(&share_text(self.share)),
             self.verdict,
             escape(&self.words),
             self.df,

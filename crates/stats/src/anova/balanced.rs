@@ -55,6 +55,7 @@ fn effect_term(cells: &Cells, set: u32, table: &[f64]) -> RawTerm {
     RawTerm {
         source: Source::Effect,
         factors: factors_of(set),
+        inseparable: Vec::new(),
         explained: Explained {
             degrees_of_freedom: degrees_of_freedom(cells, set),
             sum_of_squares: each * sum_of_squares(table.iter().copied()),
@@ -80,6 +81,7 @@ fn higher_order_term(cells: &Cells, effects: &Effects, terms: &[RawTerm]) -> Raw
     RawTerm {
         source: Source::HigherOrder,
         factors: cells.varying(),
+        inseparable: Vec::new(),
         explained: Explained {
             degrees_of_freedom,
             sum_of_squares: match degrees_of_freedom {

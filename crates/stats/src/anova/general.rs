@@ -1,5 +1,6 @@
 //! Data with missing or unequal cells: type II sums of squares by least squares.
 
+use super::alias;
 use super::columns::{Model, factors_of, term_sets};
 use super::reduce::reduce;
 use super::{Anova, Cells, Explained, Parts, RawTerm, ResidualSource, Source, Sums};
@@ -22,12 +23,17 @@ pub(super) fn analyse(cells: &Cells, max_order: usize) -> Anova {
         order -= 1;
         model = Model::new(cells, &term_sets(cells, order));
     }
-    let mut terms: Vec<RawTerm> = model
-        .terms
+    let sets: Vec<u32> = model.terms.iter().map(|term| term.set).collect();
+    let mut terms: Vec<RawTerm> = alias::terms(cells, &sets)
         .iter()
-        .map(|term| {
-            let explained = explained_after_others(&model, term.set);
-            raw(Source::Effect, factors_of(term.set), explained)
+        .map(|sets| {
+            let explained = explained_after_others(&model, sets);
+            let mut factors = sets.iter().map(|set| factors_of(*set));
+            let own = factors.next().unwrap_or_default();
+            RawTerm {
+                inseparable: factors.collect(),
+                ..raw(Source::Effect, own, explained)
+            }
         })
         .collect();
     let lack_of_fit = Explained {
@@ -95,18 +101,19 @@ fn raw(source: Source, factors: Vec<usize>, explained: Explained) -> RawTerm {
     RawTerm {
         source,
         factors,
+        inseparable: Vec::new(),
         explained,
     }
 }
 
-/// What a term explains after the mean and all terms that do not contain it.
-fn explained_after_others(model: &Model, set: u32) -> Explained {
+/// What a term, of one set of factors or several, explains after the mean and all terms that do not contain it.
+fn explained_after_others(model: &Model, sets: &[u32]) -> Explained {
     let mut others = vec![0];
-    let mut own = 0..0;
+    let mut own = Vec::new();
     for term in &model.terms {
-        if term.set == set {
-            own = term.columns.clone();
-        } else if term.set & set != set {
+        if sets.contains(&term.set) {
+            own.extend(term.columns.clone());
+        } else if sets.iter().all(|set| term.set & set != *set) {
             others.extend(term.columns.clone());
         }
     }

@@ -4,12 +4,14 @@ use crate::anova::Cells;
 use crate::anova::columns::{comparison, factors_of};
 
 /// Columns by Gram–Schmidt, twice (Giraud, Langou, Rozložník 2005: twice is enough).
-pub(super) struct Basis {
+#[derive(Clone)]
+pub(crate) struct Basis {
     columns: Vec<Vec<f64>>,
     /// Of every column that was added, its products with the basis; those kept end with their length.
     products: Vec<Added>,
 }
 
+#[derive(Clone)]
 struct Added {
     set: u32,
     /// Which comparison of its term.
@@ -22,7 +24,7 @@ struct Added {
 const DEPENDENT: f64 = 1e-9;
 
 impl Basis {
-    pub(super) fn of_mean(cells: &Cells) -> Self {
+    pub(crate) fn of_mean(cells: &Cells) -> Self {
         let mut basis = Basis {
             columns: Vec::new(),
             products: Vec::new(),
@@ -31,16 +33,27 @@ impl Basis {
         basis
     }
 
-    pub(super) fn rank(&self) -> usize {
+    /// Cells in parts that no block links: what differs between these is a difference between blocks.
+    pub(crate) fn of_parts(cells: &Cells, parts: &[usize]) -> Self {
+        let mut basis = Basis::of_mean(cells);
+        let numbers: std::collections::BTreeSet<usize> = parts.iter().copied().collect();
+        for number in numbers {
+            let is_in = |part: &usize| f64::from(u8::from(*part == number));
+            basis.add_column(0, number, parts.iter().map(is_in).collect());
+        }
+        basis
+    }
+
+    pub(crate) fn rank(&self) -> usize {
         self.columns.len()
     }
 
-    pub(super) fn from(&self, first: usize) -> &[Vec<f64>] {
+    pub(crate) fn from(&self, first: usize) -> &[Vec<f64>] {
         &self.columns[first..]
     }
 
     /// The columns of a term.
-    pub(super) fn add(&mut self, cells: &Cells, set: u32) {
+    pub(crate) fn add(&mut self, cells: &Cells, set: u32) {
         let factors = factors_of(set);
         let comparisons = |factor: &usize| cells.levels[*factor].saturating_sub(1);
         let count: usize = factors.iter().map(comparisons).product();
@@ -88,7 +101,7 @@ impl Basis {
 
     /// Weights of the cells that make the difference of two levels of a factor, all other terms of the basis
     /// allowed for. `None` where the cells do not determine it.
-    pub(super) fn level_weights(
+    pub(crate) fn level_weights(
         &self,
         cells: &Cells,
         factor: usize,

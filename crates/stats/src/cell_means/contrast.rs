@@ -1,7 +1,7 @@
 //! Differences of cell means, with their errors.
 
 use super::CellMeans;
-use super::basis::Basis;
+use super::spread::uncertainty;
 use crate::anova::Cell;
 use crate::distribution::student_two_sided;
 use crate::estimate::{Estimate, StudentParts};
@@ -98,7 +98,7 @@ impl CellMeans {
             lows.iter()
                 .for_each(|place| weights[*place] = -1.0 / lows.len() as f64);
         } else if fixed.is_empty() {
-            let mut basis = Basis::of_mean(&self.cells);
+            let mut basis = self.basis();
             for factor in self.cells.varying() {
                 basis.add(&self.cells, 1 << factor);
             }
@@ -106,7 +106,18 @@ impl CellMeans {
         } else {
             return None;
         }
-        Some(self.contrast(&weights))
+        self.is_told(&weights).then(|| self.contrast(&weights))
+    }
+
+    /// Whether the weights compare nothing that only blocks link.
+    fn is_told(&self, weights: &[f64]) -> bool {
+        const ROUNDING: f64 = 1e-9;
+        let parts = self.parts.iter().flatten();
+        let mut sums = std::collections::BTreeMap::new();
+        for (weight, part) in weights.iter().zip(parts) {
+            *sums.entry(part).or_insert(0.0) += weight;
+        }
+        sums.values().all(|sum: &f64| sum.abs() < ROUNDING)
     }
 
     /// One combination of levels less another.
@@ -120,20 +131,20 @@ impl CellMeans {
             let place = cells.binary_search_by(|cell| cell.levels.cmp(&levels));
             weights[place.ok()?] += sign;
         }
-        Some(self.contrast(&weights))
+        self.is_told(&weights).then(|| self.contrast(&weights))
     }
 
     fn contrast(&self, weights: &[f64]) -> Contrast {
         let parts = || weights.iter().zip(&self.spreads).zip(&self.cells.cells);
         let value = parts().map(|((weight, _), cell)| weight * cell.mean).sum();
-        let variances = parts().map(|((weight, spread), _)| weight * weight * spread.variance);
-        let variance: f64 = variances.sum();
-        let uncertainty: f64 = parts()
-            .map(|((weight, spread), _)| {
-                (weight * weight * spread.variance).powi(2) / spread.degrees_of_freedom
-            })
-            .sum();
         let used = parts().filter(|((weight, _), _)| **weight != 0.0);
+        let count = used.map(|(_, cell)| cell.count).sum();
+        let variance = self.product(weights, weights);
+        let squares = weights.iter().map(|weight| weight * weight);
+        let uncertainty = match &self.joint {
+            Some(joint) => variance.powi(2) / joint.degrees_of_freedom,
+            None => uncertainty(&self.spreads, squares),
+        };
         Contrast {
             value,
             standard_error: variance.sqrt(),
@@ -141,7 +152,7 @@ impl CellMeans {
                 true => variance.powi(2) / uncertainty,
                 false => self.count as f64,
             },
-            count: used.map(|(_, cell)| cell.count).sum(),
+            count,
         }
     }
 }

@@ -9,26 +9,68 @@ pub(super) struct Spread {
     /// Of the cell's mean.
     pub(super) variance: f64,
     pub(super) degrees_of_freedom: f64,
+    /// Of one value.
+    value_variance: f64,
+    /// Borrowed from the repeated cells together.
+    is_pooled: bool,
 }
 
+impl Spread {
+    pub(super) fn own(value_variance: f64, count: f64, degrees_of_freedom: f64) -> Self {
+        Spread {
+            variance: value_variance / count,
+            degrees_of_freedom,
+            value_variance,
+            is_pooled: false,
+        }
+    }
+}
+
+/// What the variance of a weighted sum of cell means is uncertain by (Satterthwaite): its own variance is 2 times this.
+/// `weights` are those of the variances. Cells that borrow the pooled variance borrow one and the same: it is the sum of
+/// what each repeated cell contributed to it, and those know no more for being asked twice.
+pub(super) fn uncertainty(spreads: &[Spread], weights: impl Iterator<Item = f64> + Clone) -> f64 {
+    let borrowed = spreads.iter().zip(weights.clone());
+    let borrowed: f64 = borrowed
+        .filter(|(spread, _)| spread.is_pooled)
+        .map(|(_, weight)| weight)
+        .sum();
+    let sources = || spreads.iter().zip(weights.clone());
+    let sources = || sources().filter(|(spread, _)| !spread.is_pooled);
+    let pooled: f64 = sources().map(|(spread, _)| spread.degrees_of_freedom).sum();
+    let part = |(spread, weight): (&Spread, f64)| {
+        let lent = borrowed * spread.value_variance * spread.degrees_of_freedom / pooled;
+        (weight * spread.variance + lent).powi(2) / spread.degrees_of_freedom
+    };
+    sources().map(part).sum()
+}
+
+/// Below this a spread is not known well enough to be lent to a cell without one: with 2, a study in which nothing
+/// differs states a difference several times as often as it says.
+pub(super) const FEWEST_TO_LEND: usize = 4;
+
 /// A cell with one value has the spread of all others together: better than none, and said by the caller.
-pub(super) fn of_cells(cells: &Cells) -> Vec<Spread> {
+pub(super) fn of_cells(cells: &Cells) -> Result<Vec<Spread>, StatsError> {
     let mut squares = vec![0.0; cells.cells.len()];
     for (within, cell) in cells.within().iter().zip(&cells.cell_of) {
         squares[*cell] += within * within;
     }
     let pooled = cells.within_cells();
+    let is_lent = cells.cells.iter().any(|cell| cell.count < 2);
+    if is_lent && pooled.degrees_of_freedom < FEWEST_TO_LEND {
+        return Err(StatsError::FewRepetitions);
+    }
     let of_cell = |(cell, squares): (&Cell, &f64)| match cell.count {
         0 | 1 => Spread {
-            variance: pooled.mean_square(),
-            degrees_of_freedom: pooled.degrees_of_freedom.max(1) as f64,
+            is_pooled: true,
+            ..Spread::own(pooled.mean_square(), 1.0, pooled.degrees_of_freedom as f64)
         },
-        count => Spread {
-            variance: squares / (count - 1) as f64 / count as f64,
-            degrees_of_freedom: (count - 1) as f64,
-        },
+        count => {
+            let free = (count - 1) as f64;
+            Spread::own(squares / free, count as f64, free)
+        }
     };
-    cells.cells.iter().zip(&squares).map(of_cell).collect()
+    Ok(cells.cells.iter().zip(&squares).map(of_cell).collect())
 }
 
 /// With fewer values, so few are left that the test says too often that they differ.
@@ -55,10 +97,7 @@ pub(super) fn trim(cells: &mut Cells) -> Result<Vec<Spread>, StatsError> {
         let centre = mean(&drawn_in);
         let squares = sum_of_squares(drawn_in.iter().map(|value| value - centre));
         let kept = middle.len() as f64;
-        Ok(Spread {
-            variance: squares / (kept * (kept - 1.0)),
-            degrees_of_freedom: kept - 1.0,
-        })
+        Ok(Spread::own(squares / (kept - 1.0), kept, kept - 1.0))
     };
     cells
         .cells
