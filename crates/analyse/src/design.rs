@@ -84,6 +84,9 @@ type Linked = (BTreeSet<Vec<String>>, BTreeSet<Vec<String>>);
 /// Whether scenarios can be compared: a choice that was measured on days of its own is that day as much as that choice.
 pub(crate) fn are_linked(table: &Table, scenarios: &[u32]) -> bool {
     let names = block_factors(table.study);
+    if names.is_empty() {
+        return true;
+    }
     let is_own = |row: &&Row| row.is_ok() && scenarios.contains(&row.record.run.scenario);
     let key = |levels: &[&FactorLevel]| -> Vec<String> {
         let levels = levels.iter();
@@ -109,7 +112,7 @@ pub(crate) fn are_linked(table: &Table, scenarios: &[u32]) -> bool {
         }
         parts.push(own);
     }
-    names.is_empty() || parts.len() < 2
+    parts.len() < 2
 }
 
 pub(crate) fn block_factors(study: &Study) -> Vec<&str> {

@@ -88,7 +88,7 @@ impl Tasks {
 
     /// What explains most within each task, of the choices that were found to matter. Empty where there is one task.
     pub(crate) fn first_choices(&self, fit: &Fit, model: &Model, level: f64) -> Vec<FirstChoice> {
-        if self.tasks.len() < 2 {
+        if self.tasks.len() < 2 || !fit.is_asked {
             return Vec::new();
         }
         let first = |task: &Task| {

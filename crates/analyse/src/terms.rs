@@ -39,8 +39,10 @@ pub(crate) fn terms(
             reversed.extend(Reversed::of(fit, *a, *b, level));
         }
         found.push(VariationTerm {
-            is_free: match term.factors.as_slice() {
-                [factor] => model.tasks.is_free(fit, model, *factor, level),
+            is_free: match (judged.verdict, term.factors.as_slice()) {
+                (Verdict::PracticallyEqual, [factor]) => {
+                    model.tasks.is_free(fit, model, *factor, level)
+                }
                 _ => false,
             },
             factors: named.factors,

@@ -3,6 +3,7 @@
 use messages::message;
 use model::Study;
 use model::design::AliasTable;
+use model::run::metric;
 use stats::{
     Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, Source, StatsError,
 };
@@ -402,8 +403,14 @@ fn empty(info: &MetricInfo, rows: &[&Row], is_asked: bool) -> Variation {
     }
 }
 
-/// Relative: times are in nanoseconds, and what they cost is divided and converted.
-const ROUNDING: f64 = 1e-9;
+/// What values differ by that were meant to be the same: their last bits, and the last decimal that amounts are kept to.
+fn rounding(info: &MetricInfo, value: f64) -> f64 {
+    let of_amount = match metric::is_of_bills(&info.name) {
+        true => 1.5 * 0.1_f64.powi(cost::AMOUNT_PLACES as i32),
+        false => 0.0,
+    };
+    of_amount.max(4.0 * f64::EPSILON * value.abs())
+}
 
 fn nothing_to_explain(
     info: &MetricInfo,
@@ -422,8 +429,7 @@ fn nothing_to_explain(
             advice
         ));
     }
-    // What the last bits differ by is how the values were computed.
-    let is_same = |value: &f64| (value - first).abs() <= ROUNDING * first.abs();
+    let is_same = |value: &f64| (value - first).abs() <= rounding(info, first);
     if values.len() < 2 || values.iter().all(is_same) {
         let value = metric_value(info, first);
         return Some(message!("variation-constant", label = info.label, value));

@@ -4,9 +4,11 @@
 mod common;
 
 use analyse::{Analysis, Variation, VariationTerm, Verdict, analyse};
-use common::World;
 use common::times::world;
+use common::{Recipe, World};
+use model::Money;
 use model::run::metric;
+use rust_decimal::Decimal;
 use seeded::SplitMix64;
 
 fn found(world: &World) -> Analysis {
@@ -424,13 +426,31 @@ fn one_factor_has_nothing_to_multiply() {
     assert!(reason.contains("spread grows"), "{reason}");
 }
 
-/// The same number, up to the last bit.
+/// The same number, up to the last bit, and the same amount, up to the last decimal that is kept.
 #[test]
 fn rounding_is_no_variation() {
-    let next = 10.000_000_001;
+    let next = f64::from_bits(10.0_f64.to_bits() + 1);
     let times = vec![vec![10.0, next, 10.0], vec![10.0, 10.0, next]];
-    let found = of(&[("batch", &["a", "b"])], &times);
-    let variation = time(&found);
-    assert!(variation.terms.is_empty() && variation.noise.is_none());
-    assert!(variation.problem.is_some());
+    let factors: [(&str, &[&str]); 1] = [("batch", &["a", "b"])];
+    let billed = Recipe::default().world().records[0].bill.clone();
+    let mut world = world_of(&factors, &times);
+    for (place, record) in world.records.iter_mut().enumerate() {
+        let mut bill = billed.clone().unwrap();
+        let amount = if place == 4 { 27_777_777 } else { 27_777_778 };
+        bill.total = Money::new(Decimal::new(amount, 10), bill.total.currency);
+        record.bill = Some(bill);
+    }
+    let found = found(&world);
+    for name in [metric::TRAIN_SECONDS, metric::COST] {
+        let variation = found.variation(name).unwrap();
+        assert!(variation.terms.is_empty() && variation.noise.is_none());
+        assert!(variation.problem.is_some(), "{name}");
+    }
+    // Large values that do differ: NIST's SmLs07 has such.
+    let step = |tenths: f64| 1e12 + tenths / 10.0;
+    let times = vec![
+        vec![step(3.0), step(4.0), step(5.0)],
+        vec![step(3.0), step(2.0), step(5.0)],
+    ];
+    assert!(!time(&of(&factors, &times)).terms.is_empty());
 }

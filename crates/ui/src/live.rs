@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use model::{Event, EventKind, Level, Money, RunId, RunRecord, Sample, Scenario, Status};
+use model::{Event, EventKind, Money, RunId, RunRecord, Sample, Status};
 use report::format;
 use runner::{Count, Progress};
-use workbench::LiveReader;
+use workbench::{LiveReader, scenario_words};
 
 use crate::html::Html;
 use crate::series::Series;
@@ -414,15 +414,6 @@ impl RunNow {
         figure("memory of the run", &self.memory);
         html
     }
-}
-
-/// `C3 · n 3 · lenet5`: a number alone does not say what it is of.
-pub(crate) fn scenario_words(scenario: &Scenario) -> String {
-    let levels = scenario.levels.iter().map(|of| match &of.level {
-        Level::Text(level) => format!(" · {level}"),
-        level => format!(" · {} {level}", of.factor),
-    });
-    scenario.label() + &levels.collect::<String>()
 }
 
 fn none() -> String {

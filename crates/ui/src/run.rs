@@ -3,11 +3,10 @@
 use model::run::metric;
 use model::{RunId, RunRecord, Status, Workload};
 use report::format;
-use workbench::{ResultsRequest, open_results};
+use workbench::{ResultsRequest, open_results, scenario_words};
 
 use crate::html::Html;
 use crate::index::address;
-use crate::live::scenario_words;
 use crate::page::Page;
 use crate::pages::Answer;
 use crate::series::Series;

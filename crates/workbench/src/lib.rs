@@ -47,7 +47,7 @@ pub use forecast::{Ask, forecast, forecast_without_pilot, money_words, time_word
 pub use here::{Here, own_program, scratch};
 pub use inputs::{Changed, changed_inputs, changed_runs};
 pub use lacks::{Lacks, Missing};
-pub use live::{LiveReader, LiveWriter, News, log_in_progress, log_kept};
+pub use live::{LiveReader, LiveWriter, News, log_in_progress, log_kept, scenario_words};
 pub use machines::{Machines, keep_machine, machines, read_machine};
 pub use only::only;
 pub use open::{

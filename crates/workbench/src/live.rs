@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::{EventKind, RunId};
+use model::{EventKind, Level, RunId, Scenario};
 use runner::Progress;
 use serde::{Deserialize, Serialize};
 
@@ -232,6 +232,15 @@ impl LiveReader {
             .filter_map(|line| serde_json::from_slice(line).ok())
             .collect()
     }
+}
+
+/// `C3 · n 3 · lenet5`: a number alone does not say what it is of.
+pub fn scenario_words(scenario: &Scenario) -> String {
+    let levels = scenario.levels.iter().map(|of| match &of.level {
+        Level::Text(level) => format!(" · {level}"),
+        level => format!(" · {} {level}", of.factor),
+    });
+    scenario.label() + &levels.collect::<String>()
 }
 
 /// Whether the second is a later part of the first's session: runs in progress are told again in it.

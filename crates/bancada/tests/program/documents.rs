@@ -200,6 +200,8 @@ fn repository() -> Bench {
 
 /// The files that docs/import.md shows, as it shows them.
 fn imported_files(bench: &Bench) {
+    let database = root().join("crates/store/tests/fixtures/mlflow-3.17.db");
+    fs::copy(database, bench.path().join("mlflow.db")).unwrap();
     let text = fs::read_to_string(root().join("docs/import.md")).unwrap();
     let block = |kind: &str, number: usize| {
         let fence = format!("```{kind}\n");

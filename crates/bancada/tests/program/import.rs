@@ -1,5 +1,7 @@
 //! Tables of measurements made elsewhere, from the command line.
 
+use std::fs;
+
 use crate::common::{Bench, Ran};
 
 fn words(line: &str) -> Vec<&str> {
@@ -7,7 +9,7 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 fn text(bench: &Bench, name: &str) -> String {
-    std::fs::read_to_string(bench.path().join(name)).unwrap()
+    fs::read_to_string(bench.path().join(name)).unwrap()
 }
 
 const RUNS: &str = "tool,size,time\na,32,3600\na,64,7200\nb,32,1800\nb,64,5400\n";
@@ -123,4 +125,46 @@ fn simon_lesage(replicates: usize) {
     assert_eq!(cell("scale"), "linear");
     let f: f64 = cell("f").parse().unwrap();
     assert!((f / replicates as f64 - 1.0).abs() < 1e-12, "F is {f}");
+}
+
+/// The tables of a database that MLflow 3.17 wrote: three runs, one of them failed, and a deleted one.
+const DATABASE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../store/tests/fixtures/mlflow-3.17.db"
+);
+
+#[test]
+fn the_database_of_mlflow_is_a_table_of_its_runs() {
+    let bench = Bench::new();
+    fs::copy(DATABASE, bench.path().join("mlflow.db")).unwrap();
+    bench
+        .bancada(&["import", "mlflow.db", "--name", "tracked"])
+        .ends_with(0)
+        .says("Read 3 rows, skipped 0; 3 runs added");
+    let table = bench.bancada(&["export", "results/tracked", "--format", "csv"]);
+    let table = table.ends_with(0).out;
+    let mut lines = table
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let wanted = ["run", "status", "factor_batch", "total_seconds"].map(place);
+    let runs: Vec<[&str; 4]> = lines
+        .map(|cells| wanted.map(|place| cells[place]))
+        .collect();
+    let expected = [
+        ["C1-r1", "ok", "16", "4"],
+        ["C1-r2", "failed", "16", "1"],
+        ["C2-r1", "ok", "32", "8"],
+    ];
+    assert_eq!(runs, expected);
+    // Any other database is not read as text.
+    let bytes = fs::read(DATABASE).unwrap();
+    let mut cut = bytes[..16].to_vec();
+    cut.extend([0; 4096]);
+    fs::write(bench.path().join("other.db"), cut).unwrap();
+    bench
+        .bancada(&["import", "other.db", "--metric", "x=train_seconds:s"])
+        .ends_with(1)
+        .says("cannot read other.db: ");
 }
