@@ -41,7 +41,7 @@ const latexTables = ({ caption, heads, rows, numbers }, label) => {
   const columns = heads.map((_, at) => {
     const width = CHARACTER * length(at);
     const folds = !numbers[at] && width > WORDS;
-    return { width: GAP + (folds ? WORDS : width), is: folds ? `>{\\raggedright\\arraybackslash}p{${WORDS}pt}` : numbers[at] ? "r" : "l" };
+    return { folds, width: GAP + (folds ? WORDS : width), is: folds ? `>{\\raggedright\\arraybackslash}p{${WORDS}pt}` : numbers[at] ? "r" : "l" };
   });
   const width = (part) => part.reduce((sum, at) => sum + columns[at].width, 0);
   const parts = [[0]];
@@ -50,8 +50,22 @@ const latexTables = ({ caption, heads, rows, numbers }, label) => {
     if (part.length > 1 && width(part) + columns[at].width > PAGE_WIDTH) parts.push([0, at]);
     else part.push(at);
   }
-  const pages = Array.from({ length: Math.ceil(lines.length / ROWS_ON_PAPER) || 1 }, (_, page) => lines.slice(page * ROWS_ON_PAPER, (page + 1) * ROWS_ON_PAPER));
-  const tables = parts.flatMap((part) => pages.map((page) => [part, page]));
+  // Ragged lines are not full.
+  const height = (row, part) => part.reduce((most, at) => Math.max(most, columns[at].folds ? Math.ceil((1.2 * CHARACTER * [...(row[at] ?? "")].length) / WORDS) : 1), 1);
+  const pages = (part) => {
+    const found = [[]];
+    let used = 0;
+    for (const row of lines) {
+      used += height(row, part);
+      if (used > ROWS_ON_PAPER && found.at(-1).length) {
+        found.push([]);
+        used = height(row, part);
+      }
+      found.at(-1).push(row);
+    }
+    return found;
+  };
+  const tables = parts.flatMap((part) => pages(part).map((page) => [part, page]));
   const written = ([part, page], at) => {
     const line = (cells) => part.map((column) => latexText(cells[column] ?? "")).join(" & ") + " \\\\";
     const which = tables.length > 1 ? ` (${at + 1} ⟦of⟧ ${tables.length})` : "";
