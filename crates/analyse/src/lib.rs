@@ -20,6 +20,7 @@ mod findings;
 mod follows;
 mod frameworks;
 mod growth;
+mod in_time;
 mod inputs;
 mod levels;
 pub mod lists;
@@ -36,6 +37,7 @@ mod residuals;
 mod scale;
 mod scenarios;
 mod searched;
+mod sequence;
 mod serving;
 mod smaller;
 mod speedup;
@@ -89,7 +91,6 @@ pub use words::format;
 pub use words::growth::{name as law_name, refused as refusal_of_law};
 pub use words::names::{MetricInfo, metric_info, metric_value, phase_words};
 
-use dependence::Dependences;
 use levels::{Asked, Levels};
 use table::Table;
 use variation::Wanted;
@@ -114,15 +115,14 @@ pub struct Input<'a> {
 pub fn analyse(input: &Input) -> Analysis {
     let table = Table::new(input.study, input.records);
     let time = table.time_column();
-    let dependences = Dependences::of(&table);
-    let scenarios = scenarios::scenarios(&table, input.plan, &dependences);
+    let scenarios = scenarios::scenarios(&table, input.plan);
     let wanted = wanted(&table, time);
     let asked = wanted.iter().filter(|one| one.is_asked).count();
     let levels = Levels::of(&table, Asked::of(&table, &scenarios, asked));
     let serving = serving::serving(&table, &scenarios, &levels);
     let variations = variations(&table, time, &wanted, &levels);
     let stopping = stopping::stopping(&table, input.plan, time);
-    let successive = time.and_then(|column| dependences.of_time(&table, column, &scenarios));
+    let successive = time.and_then(|column| table.dependences.of_time(&table, column, &scenarios));
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
         study: facts::study_facts(&table, input.repriced),

@@ -270,6 +270,14 @@ impl Maker<'_, '_> {
         if measured.iter().any(|one| one.values.len() < 2) {
             return Some(ranking);
         }
+        if others
+            .iter()
+            .any(|one| self.are_apart(column, [best.scenario, one.scenario]))
+        {
+            ranking.first = measured.iter().map(|one| one.scenario).collect();
+            ranking.verdict = Verdict::Inconclusive;
+            return Some(ranking);
+        }
         let within = self.table.study.equal_within() / 100.0;
         let margin = within * best.mean.abs();
         let lists: Vec<&[f64]> = measured.iter().map(|one| one.values.as_slice()).collect();
@@ -296,6 +304,11 @@ impl Maker<'_, '_> {
         Some(ranking)
     }
 
+    /// Whether the machine may have changed between them.
+    fn are_apart(&self, column: usize, pair: [u32; 2]) -> bool {
+        self.table.dependences.are_apart(self.table, column, pair)
+    }
+
     fn add_pareto(&self, best: &mut TaskBest, scenarios: &[&ScenarioResult]) {
         if self.criteria.columns.is_empty() {
             return;
@@ -309,7 +322,12 @@ impl Maker<'_, '_> {
         let front = pareto::front(&candidates, limits);
         let infos: Vec<&MetricInfo> = self.criteria_infos().collect();
         best.pareto = front.measured;
-        let beaten = front.beaten.iter().map(|beaten| {
+        let in_time = |beaten: &&pareto::Beaten| {
+            let mut columns = self.criteria.columns.iter();
+            columns.any(|column| self.are_apart(*column, [beaten.scenario, beaten.by]))
+        };
+        let beaten = front.beaten.iter().filter(|one| !in_time(one));
+        let beaten = beaten.map(|beaten| {
             let (scenario, by) = (beaten.scenario, beaten.by);
             let each = beaten.reasons.iter().zip(&infos);
             let reasons: Vec<Reason> = each.map(|(found, info)| found.reason(info)).collect();

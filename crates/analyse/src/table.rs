@@ -8,6 +8,7 @@ use predict::sequential::confidence_at_looks;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
+use crate::dependence::Dependences;
 use crate::energy;
 use crate::lists::unique;
 use crate::target::{self, Course};
@@ -23,6 +24,8 @@ pub(crate) struct Table<'a> {
     pub(crate) currency: Currency,
     /// Asked for in the study, told by no run.
     pub(crate) unknown_metrics: Vec<String>,
+    /// Of successive runs, by column.
+    pub(crate) dependences: Dependences,
 }
 
 pub(crate) struct Row<'a> {
@@ -70,13 +73,16 @@ impl<'a> Table<'a> {
             .map(|(place, column)| (column.name.as_str(), place))
             .collect();
         let runs = measured.into_iter().map(|m| m.into_row(&index)).collect();
-        Table {
+        let mut table = Table {
             study,
             runs,
             columns,
             currency,
             unknown_metrics,
-        }
+            dependences: Dependences::default(),
+        };
+        table.dependences = Dependences::of(&table);
+        table
     }
 
     /// Of what the study asks for, as far as runs have it.

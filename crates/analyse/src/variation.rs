@@ -14,9 +14,11 @@ use crate::design::{
     PresentFactor, blocks, by_scenario, is_complete, observations, varied_factors,
 };
 use crate::effects::{self, Fit, Judged};
+use crate::in_time::InTime;
 use crate::percentiles;
 use crate::residuals::{self, Checked};
 use crate::scale;
+use crate::sequence::is_imported;
 use crate::table::{Row, Table};
 use crate::words::names::{MetricInfo, metric_value};
 
@@ -64,6 +66,16 @@ pub(crate) struct Model {
     pub(crate) residuals: Option<Checked>,
     /// Of incomplete designs.
     pub(crate) aliases: Option<AliasTable>,
+    /// Terms that may be the time of measurement instead.
+    in_time: Vec<bool>,
+}
+
+impl Model {
+    fn factors_in_time(&self) -> Vec<usize> {
+        let terms = self.anova.terms.iter().zip(&self.in_time);
+        let single = terms.filter(|(term, in_time)| **in_time && term.factors.len() == 1);
+        single.map(|(term, _)| term.factors[0]).collect()
+    }
 }
 
 fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
@@ -141,7 +153,8 @@ fn model(
         ..o
     });
     let data: Vec<Observation> = logged.collect();
-    let is_blocked = table.study.order == RunSequence::Blocks;
+    let is_blocked =
+        table.study.order == RunSequence::Blocks && !rows.iter().any(|r| is_imported(r));
     let blocks = blocks(table.study, rows, is_blocked);
     let mut means = CellMeans::new(&design, &data, blocks.as_deref())?;
     let residuals = stats::residuals(&design, &data, MOST_ORDER);
@@ -160,7 +173,15 @@ fn model(
         Source::Effect => of_effect(&means, &design, &term.factors, order),
         Source::HigherOrder => means.test_higher(order).map_or(term.p, |test| Some(test.p)),
     };
-    let p = anova.terms.iter().map(p).collect();
+    let confounded = InTime::of(table, column, rows, &factors);
+    let is_in_time = |term: &stats::Term| {
+        let confounded = confounded.as_ref();
+        confounded.is_some_and(|time| time.confounds(&term.factors))
+    };
+    let in_time: Vec<bool> = anova.terms.iter().map(is_in_time).collect();
+    let known = anova.terms.iter().zip(&in_time);
+    let p = known.map(|(term, in_time)| if *in_time { None } else { p(term) });
+    let p = p.collect();
     let aliases = (!means.is_complete()).then(|| {
         let scenarios = by_scenario(rows).into_iter();
         let scenarios = scenarios.map(|group| group[0].record.scenario.clone());
@@ -174,6 +195,7 @@ fn model(
         p,
         residuals,
         aliases,
+        in_time,
     })
 }
 
@@ -262,6 +284,7 @@ impl Fitted<'_, '_> {
             margin: margin(table.study, self.result.scale, model.anova.mean),
             repetitions: fewest(&self.rows),
             is_asked: self.is_asked,
+            in_time: model.factors_in_time(),
         };
         let level = |factor: usize| {
             let term = model.anova.terms.iter();
@@ -414,8 +437,9 @@ fn terms(
     };
     let mut reversed: Vec<Reversed> = Vec::new();
     let mut found = Vec::new();
-    for ((term, p), answer) in model.anova.terms.iter().zip(&model.p).zip(answers) {
-        let judged = match (p, term.factors.as_slice()) {
+    for (place, (term, answer)) in model.anova.terms.iter().zip(answers).enumerate() {
+        let judged = match (&model.p[place], term.factors.as_slice()) {
+            (None, _) if model.in_time[place] => Judged::in_time(),
             (None, _) => Judged::not_estimable(&assumptions::confounded(
                 &names(term),
                 model.aliases.as_ref(),

@@ -21,6 +21,7 @@ pub mod special;
 
 mod error;
 mod estimate;
+mod interleaving;
 mod prediction;
 mod proportion;
 mod ranking;
@@ -38,6 +39,7 @@ pub use error::StatsError;
 pub use estimate::{Estimate, Interval};
 pub use family::{Answer, Question, weighted_holm};
 pub use fit::slope;
+pub use interleaving::Interleaving;
 pub use pareto::pareto;
 pub use prediction::{LogMoments, LogSpread, normal};
 pub use proportion::proportion;
