@@ -392,6 +392,9 @@ pub struct RunRow {
     pub warnings: usize,
     /// In the order of `Analysis::metrics`.
     pub values: Vec<Option<f64>>,
+    /// What each of them was rounded to; zero where it was not.
+    #[serde(skip)]
+    pub steps: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framework: Option<FrameworkRecord>,
     /// As in `run.json`.

@@ -85,6 +85,8 @@ struct Comparer<'a> {
     scale: Scale,
     /// Of each matched scenario: the values of both.
     values: Vec<[Vec<f64>; 2]>,
+    /// What they were rounded to, on average.
+    steps: Vec<[f64; 2]>,
 }
 
 /// What was measured and what was modelled differ by the model, too.
@@ -133,6 +135,13 @@ impl<'a> Comparer<'a> {
                 ]
             })
             .collect();
+        let steps = matched.iter().map(|m| {
+            let of = |side: &Side, scenario: &ScenarioResult| {
+                step(side.analysis, scenario.number, &name)
+            };
+            [of(first, m.first), of(second, m.second)]
+        });
+        let steps = steps.collect();
         let has_both = |both: &[Vec<f64>; 2]| both.iter().all(|values| !values.is_empty());
         if !values.iter().any(has_both) {
             return Err(message!("compare-not-both", label = info.label));
@@ -148,6 +157,7 @@ impl<'a> Comparer<'a> {
             matched,
             scale,
             values,
+            steps,
         })
     }
 
@@ -209,23 +219,28 @@ impl<'a> Comparer<'a> {
 
     /// All scenarios that both have, each as much as another.
     fn overall(&self) -> Option<Contrast> {
-        self.contrast(
-            self.values
-                .iter()
-                .filter(|[a, b]| !a.is_empty() && !b.is_empty()),
-        )
+        let both = self.values.iter().zip(&self.steps);
+        self.contrast(both.filter(|([a, b], _)| !a.is_empty() && !b.is_empty()))
     }
 
-    fn contrast<'v>(&self, pairs: impl Iterator<Item = &'v [Vec<f64>; 2]>) -> Option<Contrast> {
+    fn contrast<'v>(
+        &self,
+        pairs: impl Iterator<Item = (&'v [Vec<f64>; 2], &'v [f64; 2])>,
+    ) -> Option<Contrast> {
         let scaled = |value: f64| match self.scale {
             Scale::Linear => value,
             Scale::Logarithmic => value.ln(),
         };
         let mut data = Vec::new();
+        let mut rounded = Vec::new();
         let mut count = 0;
-        for (scenario, both) in pairs.enumerate() {
+        for (scenario, (both, steps)) in pairs.enumerate() {
             count = scenario + 1;
-            for (side, values) in both.iter().enumerate() {
+            for (side, (values, step)) in both.iter().zip(steps).enumerate() {
+                rounded.extend(values.iter().map(|value| match self.scale {
+                    Scale::Linear => *step,
+                    Scale::Logarithmic => step / value,
+                }));
                 data.extend(values.iter().map(|value| Observation {
                     levels: vec![scenario, side],
                     value: scaled(*value),
@@ -234,6 +249,7 @@ impl<'a> Comparer<'a> {
         }
         let levels = vec![count, 2];
         let means = CellMeans::new(&Design { levels }, &data, None).ok()?;
+        let means = means.rounded(&rounded);
         let pair = LevelPair {
             factor: 1,
             level: 1,
@@ -285,9 +301,9 @@ impl<'a> Comparer<'a> {
 
     fn scenarios(&self) -> Vec<ComparedScenario> {
         let level = LEVEL / self.matched.len().max(1) as f64;
-        let each = self.matched.iter().zip(&self.values);
-        each.filter_map(|(matched, values)| {
-            let contrast = self.contrast(std::iter::once(values))?;
+        let each = self.matched.iter().zip(&self.values).zip(&self.steps);
+        each.filter_map(|((matched, values), steps)| {
+            let contrast = self.contrast(std::iter::once((values, steps)))?;
             let verdict = self.verdict(&contrast, level);
             let estimate = self.estimate(&contrast, level);
             Some(ComparedScenario {
@@ -474,6 +490,15 @@ fn matched<'a>(first: &Side<'a>, second: &Side<'a>) -> Result<Vec<Matched<'a>>, 
         }
         _ => Err(message!("compare-one-scenario")),
     }
+}
+
+/// What the values of a scenario were rounded to.
+fn step(analysis: &Analysis, scenario: u32, metric: &str) -> f64 {
+    let column = analysis.metrics.iter().position(|m| m.name == metric);
+    let own = analysis.runs.iter().filter(|row| row.scenario == scenario);
+    let steps = own.filter_map(|row| row.steps.get(column?).copied());
+    let steps: Vec<f64> = steps.collect();
+    steps.iter().sum::<f64>() / steps.len().max(1) as f64
 }
 
 pub(crate) fn values(analysis: &Analysis, scenario: u32, metric: &str) -> Vec<f64> {

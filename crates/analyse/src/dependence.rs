@@ -8,6 +8,7 @@ use serde::Serialize;
 use stats::{Dependence, InOrder, Interleaving, Summary};
 
 use crate::analysis::ScenarioResult;
+use crate::rounded;
 use crate::scenarios::ok_rows;
 use crate::sequence::{InOrderOfStarts, Sequence};
 use crate::table::{Row, Table};
@@ -77,14 +78,15 @@ impl Dependences {
         let values: Vec<f64> = ok.iter().filter_map(|row| row.values[column]).collect();
         let with_value = ok.iter().filter(|row| row.values[column].is_some());
         let places = with_value.map(|row| self.places.get(&row.record.run).copied());
-        match (self.columns[column], places.collect::<Option<Vec<usize>>>()) {
+        let summary = match (self.columns[column], places.collect::<Option<Vec<usize>>>()) {
             (Dependence::Alike(correlation), Some(mut places)) if places.len() > 1 => {
                 places.sort_unstable();
                 let widened = stats::widened(&places, correlation);
                 stats::summary_of_alike(&values, confidence, widened)
             }
             _ => stats::summary(&values, confidence),
-        }
+        };
+        Some(summary?.rounded_to(rounded::step(ok, column), confidence))
     }
 
     pub(crate) fn of_time(

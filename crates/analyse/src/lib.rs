@@ -34,6 +34,7 @@ mod provisioning;
 mod ranking;
 mod recommend;
 mod residuals;
+mod rounded;
 mod scale;
 mod scenarios;
 mod searched;
@@ -157,6 +158,9 @@ pub fn analyse(input: &Input) -> Analysis {
     analysis.notes.extend(analysis.best.left_out.clone());
     analysis.notes.extend(residuals::medians(&analysis));
     analysis.notes.extend(unchecked(&analysis));
+    analysis
+        .notes
+        .extend(time.and_then(|column| rounded::note(&table, column)));
     analysis.answer = answer::answer(&table, &analysis);
     analysis.runs = scenarios::run_rows(table.runs);
     analysis.findings = findings::findings(&analysis);

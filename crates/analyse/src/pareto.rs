@@ -6,6 +6,7 @@ use serde::Serialize;
 use stats::Contrast;
 
 use crate::energy;
+use crate::rounded::sample;
 use crate::table::Table;
 use crate::words::names::MetricInfo;
 
@@ -46,6 +47,8 @@ pub(crate) struct Candidate {
     pub(crate) scenario: u32,
     pub(crate) values: Vec<Vec<f64>>,
     pub(crate) means: Vec<f64>,
+    /// What values were rounded to.
+    pub(crate) steps: Vec<f64>,
 }
 
 /// What counts as different and as equal.
@@ -215,6 +218,8 @@ fn differences(one: &Candidate, by: &Candidate, limits: Limits) -> Option<Vec<Di
         if values.len() < 2 || base.len() < 2 {
             return None;
         }
+        let of = |one: &Candidate| one.steps[place];
+        let (values, base) = (sample(values, of(one)), sample(base, of(by)));
         let contrast = stats::welch_contrast(values, base).ok()?;
         let is_different = contrast.p() <= limits.level;
         let is_worse = is_different && contrast.value > 0.0;

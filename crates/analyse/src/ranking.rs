@@ -11,6 +11,7 @@ use crate::analysis::{LevelFacts, ScenarioResult, StatusCounts};
 use crate::decides::Verdict;
 use crate::levels::Levels;
 use crate::pareto::{self, Candidate, Criteria, Dominated, Reason};
+use crate::rounded;
 use crate::scenarios::ok_rows;
 use crate::serving::Serving;
 use crate::table::{Row, Table};
@@ -169,6 +170,14 @@ struct Measured {
     scenario: u32,
     values: Vec<f64>,
     mean: f64,
+    /// What its values were rounded to.
+    step: f64,
+}
+
+impl Measured {
+    fn sample(&self) -> stats::Sample<'_> {
+        rounded::sample(&self.values, self.step)
+    }
 }
 
 impl Maker<'_, '_> {
@@ -248,6 +257,7 @@ impl Maker<'_, '_> {
             scenario: scenario.number,
             values,
             mean,
+            step: rounded::step(&rows, column),
         })
     }
 
@@ -280,8 +290,8 @@ impl Maker<'_, '_> {
         }
         let within = self.table.study.equal_within() / 100.0;
         let margin = within * best.mean.abs();
-        let lists: Vec<&[f64]> = measured.iter().map(|one| one.values.as_slice()).collect();
-        let ranked = stats::rank_lowest(&lists, self.level, within)?;
+        let samples: Vec<stats::Sample> = measured.iter().map(Measured::sample).collect();
+        let ranked = stats::rank_lowest_of(&samples, self.level, within)?;
         let scenario = |place: usize| measured[place].scenario;
         ranking.first = ranked.first.iter().map(|place| scenario(*place)).collect();
         let behind = ranked.behind.iter().map(|behind| Behind {
@@ -300,7 +310,7 @@ impl Maker<'_, '_> {
             (_, true) => Verdict::PracticallyEqual,
             (_, false) => Verdict::Inconclusive,
         };
-        ranking.stability = stats::chance_of_lowest(&lists, self.table.study.seed);
+        ranking.stability = stats::chance_of_lowest_of(&samples, self.table.study.seed);
         Some(ranking)
     }
 
@@ -347,6 +357,7 @@ impl Maker<'_, '_> {
             scenario: scenario.number,
             values: Vec::new(),
             means: Vec::new(),
+            steps: Vec::new(),
         };
         for column in &self.criteria.columns {
             let sign = match self.table.columns[*column].better {
@@ -357,6 +368,7 @@ impl Maker<'_, '_> {
             let values = measured.values.iter().map(|value| sign * value);
             candidate.values.push(values.collect());
             candidate.means.push(sign * measured.mean);
+            candidate.steps.push(measured.step);
         }
         Some(candidate)
     }
@@ -367,10 +379,13 @@ fn more(best: &Measured, other: &Measured, margin: f64, level: f64) -> Option<us
     let spread = |one: &Measured| stats::summary(&one.values, crate::CONFIDENCE);
     let (a, b) = (spread(best)?, spread(other)?);
     let part = |one: &stats::Summary| one.sd * one.sd / one.count as f64;
+    let rounded = |one: &Measured, known: &stats::Summary| {
+        part(known) + stats::rounding_variance(one.step, known.sd * known.sd)
+    };
     let repetitions = best.values.len().min(other.values.len());
     let contrast = stats::Contrast {
         value: other.mean - best.mean,
-        standard_error: (part(&a) + part(&b)).sqrt(),
+        standard_error: (rounded(best, &a) + rounded(other, &b)).sqrt(),
         degrees_of_freedom: (a.count + b.count - 2) as f64,
         count: a.count + b.count,
     };

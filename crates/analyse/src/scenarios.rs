@@ -255,6 +255,7 @@ pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
         energy_source: row.energy_source,
         warnings: row.record.warnings.len(),
         values: row.values,
+        steps: row.steps,
         framework: row.record.framework.clone(),
         epochs: row.record.epochs.clone(),
         profile: row.record.profile.clone(),

@@ -11,6 +11,7 @@ use rust_decimal::prelude::ToPrimitive;
 use crate::dependence::Dependences;
 use crate::energy;
 use crate::lists::unique;
+use crate::rounded;
 use crate::target::{self, Course};
 use crate::words;
 use crate::words::names::{MetricInfo, metric_info};
@@ -32,6 +33,8 @@ pub(crate) struct Row<'a> {
     pub(crate) record: &'a RunRecord,
     /// In the order of the columns; only finite numbers.
     pub(crate) values: Vec<Option<f64>>,
+    /// What each value was rounded to; zero where it was not.
+    pub(crate) steps: Vec<f64>,
     /// In the table's currency.
     pub(crate) cost: Option<Money>,
     /// Limits that the run did not have: what it measured is not what was asked.
@@ -82,6 +85,7 @@ impl<'a> Table<'a> {
             dependences: Dependences::default(),
         };
         table.dependences = Dependences::of(&table);
+        rounded::find(&mut table);
         table
     }
 
@@ -255,6 +259,7 @@ impl<'a> Measured<'a> {
         }
         Row {
             record: self.record,
+            steps: vec![0.0; values.len()],
             values,
             cost: self.cost,
             unmet: self.record.unmet_limits(),

@@ -156,11 +156,16 @@ fn model(
     let is_blocked =
         table.study.order == RunSequence::Blocks && !rows.iter().any(|r| is_imported(r));
     let blocks = blocks(table.study, rows, is_blocked);
-    let mut means = CellMeans::new(&design, &data, blocks.as_deref())?;
+    let steps: Vec<f64> = rows
+        .iter()
+        .map(|row| on_scale(choice.scale, row, column))
+        .collect();
+    let mut means = CellMeans::new(&design, &data, blocks.as_deref())?.rounded(&steps);
     let residuals = stats::residuals(&design, &data, MOST_ORDER);
     let residuals = residuals.as_ref().ok().map(Checked::of);
     if residuals.as_ref().is_some_and(Checked::needs_robust_means) {
-        means = CellMeans::trimmed(&design, &data).unwrap_or(means);
+        let trimmed = CellMeans::trimmed(&design, &data).map(|means| means.rounded(&steps));
+        means = trimmed.unwrap_or(means);
     }
     // A fraction of a design may not tell main effects from interactions: then these are left out.
     let tells = |order: usize| (0..factors.len()).all(|f| means.test(&[f], order).is_some());
@@ -197,6 +202,14 @@ fn model(
         aliases,
         in_time,
     })
+}
+
+/// What the value was rounded to.
+fn on_scale(scale: Scale, row: &Row, column: usize) -> f64 {
+    match (scale, row.values[column]) {
+        (Scale::Logarithmic, Some(value)) => row.steps[column] / value.abs(),
+        _ => row.steps[column],
+    }
 }
 
 /// A factor of several levels differs if one of its pairs does: the approximation for all levels together says too

@@ -13,6 +13,7 @@ use crate::anova::columns::{factors_of, term_sets};
 use crate::anova::{Cells, Design, Observation};
 use crate::distribution::f_sf;
 use crate::error::StatsError;
+use crate::grid::rounding_variance;
 use crate::precise::sum_of_squares;
 use basis::Basis;
 pub use contrast::{At, Contrast, LevelPair};
@@ -71,6 +72,22 @@ impl CellMeans {
             is_trimmed: true,
             ..Self::with(cells, spreads)
         })
+    }
+
+    /// Of values that were rounded, each to this step on the scale of the values: no mean is known better than that
+    /// allows. In the order of the observations.
+    #[must_use]
+    pub fn rounded(mut self, steps: &[f64]) -> Self {
+        let mut sums = vec![0.0; self.spreads.len()];
+        for (cell, step) in self.cells.cell_of.iter().zip(steps) {
+            sums[*cell] += step;
+        }
+        let cells = self.cells.cells.iter().zip(sums);
+        for (spread, (cell, sum)) in self.spreads.iter_mut().zip(cells) {
+            let count = cell.count as f64;
+            spread.variance += rounding_variance(sum / count, spread.variance * count);
+        }
+        self
     }
 
     fn with(cells: Cells, spreads: Vec<Spread>) -> Self {

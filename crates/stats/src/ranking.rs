@@ -1,6 +1,6 @@
 //! Which of several means is the lowest, and which cannot be told from it.
 
-use crate::compare::welch_difference;
+use crate::compare::{Sample, welch_difference_of};
 use crate::precise::mean;
 
 /// Places are those of the lists.
@@ -33,11 +33,17 @@ impl Ranked {
 /// `level` is the error rate of the whole ranking; means within `equal_within` of the lowest one (a share of it) count
 /// as equal. `None` for fewer than two lists, or lists of fewer than two values.
 pub fn rank_lowest(lists: &[&[f64]], level: f64, equal_within: f64) -> Option<Ranked> {
+    let samples: Vec<Sample> = lists.iter().map(|list| Sample::from(*list)).collect();
+    rank_lowest_of(&samples, level, equal_within)
+}
+
+/// The same of values that may have been rounded.
+pub fn rank_lowest_of(lists: &[Sample], level: f64, equal_within: f64) -> Option<Ranked> {
     let mut order: Vec<usize> = (0..lists.len()).collect();
-    let means: Vec<f64> = lists.iter().map(|list| mean(list)).collect();
+    let means: Vec<f64> = lists.iter().map(|list| mean(list.values)).collect();
     order.sort_by(|a, b| means[*a].total_cmp(&means[*b]));
     let (&best, others) = order.split_first()?;
-    if others.is_empty() || lists.iter().any(|list| list.len() < 2) {
+    if others.is_empty() || lists.iter().any(|list| list.values.len() < 2) {
         return None;
     }
     // Every other one is a question; which of them is the lowest was picked from the data.
@@ -49,7 +55,7 @@ pub fn rank_lowest(lists: &[&[f64]], level: f64, equal_within: f64) -> Option<Ra
         open: Vec::new(),
     };
     for &other in others {
-        let compared = welch_difference(lists[other], lists[best], 1.0 - level).ok()?;
+        let compared = welch_difference_of(lists[other], lists[best], 1.0 - level).ok()?;
         let interval = compared.estimate.interval;
         if compared.p <= level && compared.estimate.value > 0.0 {
             let part = |value: f64| value / means[best].abs();

@@ -2,6 +2,8 @@
 
 use seeded::SplitMix64;
 
+use crate::compare::Sample;
+use crate::grid::rounding_variance;
 use crate::prediction::normal;
 use crate::summary::Moments;
 
@@ -14,11 +16,14 @@ const NEARLY_NORMAL: usize = 30;
 /// Share of resamplings in which the first list has the lowest mean: every mean is drawn anew from what is known of it.
 /// Lists are given by growing mean. `None` where one has fewer than two values.
 pub fn chance_of_lowest(lists: &[&[f64]], seed: u64) -> Option<f64> {
-    let means: Vec<Mean> = lists
-        .iter()
-        .take(MOST_RIVALS)
-        .map(|list| Mean::of(list))
-        .collect();
+    let samples: Vec<Sample> = lists.iter().map(|list| Sample::from(*list)).collect();
+    chance_of_lowest_of(&samples, seed)
+}
+
+/// The same of values that may have been rounded.
+pub fn chance_of_lowest_of(lists: &[Sample], seed: u64) -> Option<f64> {
+    let means = lists.iter().take(MOST_RIVALS).map(Mean::of);
+    let means: Vec<Mean> = means.collect();
     let (first, others) = means.split_first()?;
     if means.iter().any(|mean| mean.count < 2) {
         return None;
@@ -39,12 +44,13 @@ struct Mean {
 }
 
 impl Mean {
-    fn of(values: &[f64]) -> Self {
-        let moments = Moments::of(values);
+    fn of(sample: &Sample) -> Self {
+        let moments = Moments::of(sample.values);
+        let rounding = rounding_variance(sample.step, moments.variance());
         Mean {
             value: moments.mean,
-            standard_error: moments.standard_error(),
-            count: values.len(),
+            standard_error: moments.standard_error().hypot(rounding.sqrt()),
+            count: sample.values.len(),
         }
     }
 
