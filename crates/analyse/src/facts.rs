@@ -12,6 +12,7 @@ use crate::analysis::{
 };
 use crate::lists::{entry, push_new};
 use crate::scenarios::level_facts;
+use crate::sequence::is_imported;
 use crate::smaller::scale_facts;
 use crate::stopping::StoppingFacts;
 use crate::table::{Row, Table};
@@ -40,7 +41,7 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>) -> StudyFacts {
                 levels: f.levels.iter().map(|l| l.to_string()).collect(),
             })
             .collect(),
-        workload: workload_sentence(study),
+        workload: workload_sentence(table),
         import_only: is_import_only(study),
         environments: study
             .environments
@@ -71,8 +72,15 @@ fn is_import_only(study: &Study) -> bool {
 }
 
 /// Only what no factor varies is said; the factors have their own table.
-fn workload_sentence(study: &Study) -> String {
+fn workload_sentence(table: &Table) -> String {
+    let study = table.study;
+    let is_elsewhere = !table.runs.is_empty() && table.runs.iter().all(is_imported);
     match &study.workload {
+        // Stack, clients and load were those of whoever measured.
+        Workload::Serve(serve) if is_elsewhere => {
+            let serving = serving_subject(study, serve);
+            message!("work-served-elsewhere", serving)
+        }
         Workload::Train(train) => training_sentence(study, train),
         Workload::Serve(serve) => serving_sentence(study, serve),
         Workload::Command(command) if command.command.is_empty() => message!("work-elsewhere"),
@@ -82,15 +90,19 @@ fn workload_sentence(study: &Study) -> String {
     }
 }
 
+fn serving_subject(study: &Study, serve: &ServeWorkload) -> String {
+    let model = &serve.model;
+    let subject = match study.factor("model") {
+        None if model.is_empty() => "none",
+        None => "one",
+        Some(_) => "each",
+    };
+    message!("work-serving", subject, model)
+}
+
 fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
     let fixed = |name: &str| study.factor(name).is_none();
-    let model = &serve.model;
-    let subject = match fixed("model") {
-        true if model.is_empty() => "none",
-        true => "one",
-        false => "each",
-    };
-    let mut text = message!("work-serving", subject, model);
+    let mut text = serving_subject(study, serve);
     if let Some(side) = serve.image.filter(|_| fixed("image")) {
         text += &message!("work-at-pixels", side = side.to_string());
     }
