@@ -5,6 +5,7 @@ use model::design::{AliasTable, Effect};
 use stats::ResidualSource;
 
 use crate::design::by_scenario;
+use crate::sequence::is_imported;
 use crate::table::{Row, Table};
 use crate::variation::{MOST_ORDER, Model};
 use crate::words::format;
@@ -16,7 +17,8 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
     let levels = model.factors.iter().map(|f| f.levels.len());
     let full: usize = levels.fold(1, usize::saturating_mul);
     if cells < full {
-        let excluded = !table.study.exclude.is_empty();
+        // An import lists what its files do not have as excluded; nobody decided that.
+        let excluded = !table.study.exclude.is_empty() && !rows.iter().all(|r| is_imported(r));
         said.push(message!(
             "assume-missing",
             missing = full - cells,

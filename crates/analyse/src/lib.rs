@@ -155,6 +155,7 @@ pub fn analyse(input: &Input) -> Analysis {
         answer: Answer::default(),
         metrics: table.columns.clone(),
     };
+    keep_speed_ups_that_are_known(&mut analysis);
     analysis.notes.extend(analysis.best.left_out.clone());
     analysis.notes.extend(residuals::medians(&analysis));
     analysis.notes.extend(unchecked(&analysis));
@@ -166,6 +167,21 @@ pub fn analyse(input: &Input) -> Analysis {
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);
     analysis
+}
+
+/// By how much more cores are faster is said, wherever it is, where they were found to be.
+fn keep_speed_ups_that_are_known(analysis: &mut Analysis) {
+    let speed_ups = analysis.speed_ups.iter();
+    let known = speed_ups.map(|one| findings::is_different(analysis, &one.factor));
+    let known: Vec<bool> = known.collect();
+    for (speed_up, _) in analysis
+        .speed_ups
+        .iter_mut()
+        .zip(known)
+        .filter(|(_, known)| !known)
+    {
+        speed_up.sentences.clear();
+    }
 }
 
 /// The metrics that the study asks for, time, and cost where machines have different prices, are tested; others that

@@ -304,7 +304,9 @@ fn speed_ups_need_a_difference() {
         for level in &mut world.study.factors[0].levels {
             *level = Level::from(level.to_string().parse::<i64>().unwrap());
         }
-        said(&found(&world))
+        let found = found(&world);
+        let all = found.speed_ups.iter().flat_map(|one| one.sentences.clone());
+        said(&found) + &all.collect::<String>()
     };
     let open = numbers(&NOISY);
     assert!(!open.contains("as fast as 1"), "{open}");

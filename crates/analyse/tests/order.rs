@@ -170,3 +170,34 @@ fn a_drift_of_an_import_is_told_by_its_order() {
     let apart = sentence(&imported(&times, |place| place >= 8, true));
     assert!(apart.contains("one after the other"), "{apart}");
 }
+
+/// What the files of an import do not have was excluded by nobody.
+#[test]
+fn an_import_excludes_nothing() {
+    let times: [&[f64]; 4] = [&[1.0, 1.1], &[2.0, 2.1], &[3.0, 3.1], &[4.0, 4.1]];
+    let factors: [(&str, &[&str]); 2] = [("batch", &["a", "b"]), ("stack", &["x", "y"])];
+    let mut world = world(&factors, &times);
+    world.records.retain(|record| record.run.scenario != 4);
+    let absent = [
+        ("batch".to_owned(), "b".into()),
+        ("stack".to_owned(), "y".into()),
+    ];
+    world.study.exclude = vec![absent.into_iter().collect()];
+    let assumed = |world: &World| {
+        let found = found(world);
+        let time = found.variation(metric::TRAIN_SECONDS).unwrap();
+        time.assumptions.join("\n")
+    };
+    let here = assumed(&world);
+    assert!(here.contains("are excluded by the study"), "{here}");
+    for record in &mut world.records {
+        record.origin = Origin::Imported {
+            file: "runs.csv".to_owned(),
+            line: 1,
+            undated: true,
+        };
+    }
+    let imported = assumed(&world);
+    assert!(imported.contains("1 of 4 combinations"), "{imported}");
+    assert!(!imported.contains("excluded"), "{imported}");
+}
