@@ -133,3 +133,44 @@ fn fine_steps_change_nothing() {
     assert_eq!(verdict(&fine), Some(Verdict::Different));
     assert!(!said(&fine).contains("rounded"), "{}", said(&fine));
 }
+
+/// Which of two machines is cheaper follows from times that are known to the second.
+#[test]
+fn whole_seconds_do_not_decide_which_machine_is_cheaper() {
+    let cheaper = |is_imported: bool| {
+        let mut world = common::Recipe {
+            factors: vec![common::factor(
+                "environment",
+                &["local".into(), "gpu".into()],
+            )],
+            noise: 0.0,
+            ..common::Recipe::default()
+        }
+        .world();
+        for record in &mut world.records {
+            let seconds = if record.run.scenario == 1 { 10.0 } else { 11.0 };
+            common::times::set(record, metric::TRAIN_SECONDS, seconds);
+            common::times::set(record, metric::TOTAL_SECONDS, seconds);
+            record.seconds = seconds;
+            if is_imported {
+                record.origin = Origin::Imported {
+                    file: "runs.csv".to_owned(),
+                    line: 1,
+                    undated: true,
+                };
+            }
+        }
+        let found = found(&world);
+        let pairs = &found.money.break_even.more_expensive;
+        pairs
+            .iter()
+            .map(|pair| pair.cost_ratio.interval.unwrap())
+            .next()
+            .unwrap()
+    };
+    let (measured, imported) = (cheaper(false), cheaper(true));
+    assert!(
+        imported.high - imported.low > measured.high - measured.low + 0.05,
+        "{imported:?} {measured:?}"
+    );
+}
