@@ -225,7 +225,6 @@ fn powers(x: &[f64], degree: i32) -> Vec<Vec<f64>> {
 
 #[track_caller]
 fn at_least(what: &str, reached: f64, wanted: f64) {
-    println!("{what}: {reached:.1} digits");
     assert!(
         reached >= wanted,
         "{what}: {reached:.1} digits instead of {wanted}"
