@@ -39,10 +39,11 @@ impl InTime {
 
     /// Whether what these factors do together cannot be separated from the time of measurement.
     pub(crate) fn confounds(&self, factors: &[usize]) -> bool {
-        let pairs = |factor: usize| match factors.len() {
-            1 => pairs_of(self.counts[factor]),
-            // Products of all pairs would be too many.
-            _ => (1..self.counts[factor]).map(|level| (level, 0)).collect(),
+        let pairs = |factor: usize| match (factors.len(), self.counts[factor]) {
+            (1, levels) => pairs_of(levels),
+            (2, levels) => (1..levels).map(|level| (level, 0)).collect(),
+            // Products of more would be too many.
+            (_, levels) => vec![(levels - 1, 0)],
         };
         let mut products = vec![Vec::new()];
         for factor in factors {

@@ -99,10 +99,10 @@ pub fn widened(places: &[usize], correlation: f64) -> Widened {
 }
 
 /// Correlations of the process at growing distances, as far as they matter.
-pub(crate) struct Powers(Vec<f64>);
+struct Powers(Vec<f64>);
 
 impl Powers {
-    pub(crate) fn of(correlation: f64) -> Self {
+    fn of(correlation: f64) -> Self {
         let mut powers = Vec::new();
         let mut power = 1.0;
         while power > NEGLIGIBLE {
@@ -110,11 +110,6 @@ impl Powers {
             power *= correlation;
         }
         Powers(powers)
-    }
-
-    /// `None` where it no longer matters.
-    pub(crate) fn at(&self, distance: usize) -> Option<f64> {
-        self.0.get(distance).copied()
     }
 
     /// Of what was measured at one place with all that was at these, which grow.

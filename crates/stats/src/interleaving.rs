@@ -4,59 +4,63 @@
 //! mean is from that of a cell that was measured later. In turn, what drifts is in both means alike. The process that
 //! the correlation describes tells how large the error of a difference is, whatever the order was.
 
-use std::collections::BTreeMap;
-
-use crate::dependence::Powers;
-
 /// Cells and the places at which their values were measured.
 #[derive(Debug, Clone)]
 pub struct Interleaving {
-    /// Covariances of the cells' means, in variances of one value; pairs that are far apart have none.
-    shared: BTreeMap<(usize, usize), f64>,
-    /// What the spread within each cell lets expect for the variance of its mean.
+    /// Cell and place of every value, by growing place.
+    values: Vec<(usize, usize)>,
+    correlation: f64,
+    counts: Vec<f64>,
+    /// What the spread within each cell lets expect for the variance of its mean, in variances of one value.
     expected: Vec<f64>,
 }
 
 impl Interleaving {
     /// Cell and place of every value, by growing place; `correlation` is that of a run and the next.
     pub fn of(values: &[(usize, usize)], cells: usize, correlation: f64) -> Self {
-        let powers = Powers::of(correlation);
-        let mut counts = vec![0.0; cells];
-        values.iter().for_each(|(cell, _)| counts[*cell] += 1.0);
-        let mut shared: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-        for (number, (cell, place)) in values.iter().enumerate() {
-            let near = values[..=number].iter().rev();
-            let near = near.map(|(other, at)| (other, powers.at(place - at)));
-            for (before, (other, power)) in near.take_while(|(_, p)| p.is_some()).enumerate() {
-                let both = power.unwrap_or(0.0) / (counts[*cell] * counts[*other]);
-                *shared.entry((*cell, *other)).or_default() += both;
-                if before > 0 {
-                    *shared.entry((*other, *cell)).or_default() += both;
-                }
-            }
-        }
-        let expected = counts.iter().enumerate().map(|(cell, count)| {
-            let own = shared.get(&(cell, cell)).copied().unwrap_or(1.0);
-            match *count > 1.0 {
+        let mut places: Vec<Vec<usize>> = vec![Vec::new(); cells];
+        values
+            .iter()
+            .for_each(|(cell, place)| places[*cell].push(*place));
+        let expected = places.iter().map(|places| {
+            let count = places.len() as f64;
+            let weighed = places.iter().map(|place| (1.0 / count, *place));
+            let own = variance(weighed, correlation);
+            match places.len() {
+                0 | 1 => 1.0,
                 // E s² = σ² (n − n · own) / (n − 1), and s² / n is what a test takes for the variance.
-                true => ((1.0 - own) / (count - 1.0)).max(f64::MIN_POSITIVE),
-                false => 1.0,
+                _ => ((1.0 - own) / (count - 1.0)).max(f64::MIN_POSITIVE),
             }
         });
-        let expected = expected.collect();
-        Interleaving { shared, expected }
+        Interleaving {
+            expected: expected.collect(),
+            counts: places.iter().map(|places| places.len() as f64).collect(),
+            values: values.to_vec(),
+            correlation,
+        }
     }
 
     /// By how much the variance of a weighted sum of the cells' means is larger than the spreads within the cells say.
     pub fn error_ratio(&self, weights: &[f64]) -> f64 {
-        let shared = self.shared.iter();
-        let variance: f64 = shared
-            .map(|((a, b), part)| weights[*a] * weights[*b] * part)
-            .sum();
+        let weight = |cell: usize| weights[cell] / self.counts[cell];
+        let values = self.values.iter();
+        let weighed = values.map(|(cell, place)| (weight(*cell), *place));
         let said = weights.iter().zip(&self.expected);
         let said: f64 = said.map(|(weight, part)| weight * weight * part).sum();
-        variance / said
+        variance(weighed, self.correlation) / said
     }
+}
+
+/// Of a weighted sum of values of the process at growing places: each with itself, and twice with all before it.
+fn variance(weighed: impl Iterator<Item = (f64, usize)>, correlation: f64) -> f64 {
+    let (mut sum, mut before, mut last) = (0.0, 0.0, 0);
+    for (weight, place) in weighed {
+        before *= correlation.powf((place - last) as f64);
+        sum += weight * (weight + 2.0 * before);
+        before += weight;
+        last = place;
+    }
+    sum
 }
 
 #[cfg(test)]
