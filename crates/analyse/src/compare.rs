@@ -8,9 +8,10 @@ use model::{EnergySource, Status};
 use serde::Serialize;
 use stats::{CellMeans, Contrast, Design, Estimate, LevelPair, Observation, Scale};
 
-use crate::analysis::{Analysis, LevelFacts, RunRow, ScenarioResult};
+use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
 use crate::decides::{Comparison, Verdict};
 use crate::energy;
+use crate::failures::{Failures, Outcomes};
 use crate::findings::MOST_REPETITIONS;
 use crate::lists::unique;
 use crate::words::comparison::Pair;
@@ -43,8 +44,13 @@ pub struct Compared {
     pub first: String,
     pub second: String,
     pub verdict: Verdict,
-    /// Whether the second is worse, where they are different and one direction is.
+    /// Whether the second is worse, where they are different and one direction is, or where more of its runs fail.
     pub is_worse: Option<bool>,
+    /// Whether it is worse because more of its runs fail: the first sentence says so, and the verdict is of the runs
+    /// that succeeded.
+    pub fails_more: bool,
+    /// Runs of the first and the second in the scenarios that both have, and how many of them failed.
+    pub outcomes: [Outcomes; 2],
     pub comparison: Comparison,
     pub estimate: Option<Estimate>,
     /// Of every scenario, that would probably decide it.
@@ -85,6 +91,7 @@ struct Comparer<'a> {
     scale: Scale,
     /// Of each matched scenario: the values of both.
     values: Vec<[Vec<f64>; 2]>,
+    failures: Failures,
 }
 
 /// What was measured and what was modelled differ by the model, too.
@@ -111,13 +118,14 @@ impl<'a> Comparer<'a> {
         let CompareRequest { first, second, .. } = request;
         let name = match request.metric {
             Some(word) => metric_name(first.analysis, word)?,
-            None => first
-                .analysis
-                .time_metric
-                .clone()
+            // A side of which no run succeeded has no time.
+            None => [first, second]
+                .iter()
+                .find_map(|side| side.analysis.time_metric.clone())
                 .ok_or_else(|| message!("compare-no-time", name = first.name))?,
         };
         let info = first.analysis.metric(&name);
+        let info = info.or_else(|| second.analysis.metric(&name));
         let none = || message!("compare-no-metric", name = first.name, metric = name);
         let info = info.ok_or_else(none)?;
         let matched = matched(first, second)?;
@@ -134,7 +142,9 @@ impl<'a> Comparer<'a> {
             })
             .collect();
         let has_both = |both: &[Vec<f64>; 2]| both.iter().all(|values| !values.is_empty());
-        if !values.iter().any(has_both) {
+        let failures = Failures::of(matched.iter().map(|m| (m.first, m.second)));
+        let is_decided = failures.make_worse() || failures.make_better();
+        if !values.iter().any(has_both) && !is_decided {
             return Err(message!("compare-not-both", label = info.label));
         }
         let positive = values.iter().flatten().flatten().all(|value| *value > 0.0);
@@ -148,6 +158,7 @@ impl<'a> Comparer<'a> {
             matched,
             scale,
             values,
+            failures,
         })
     }
 
@@ -170,34 +181,73 @@ impl<'a> Comparer<'a> {
             }
             None => (Verdict::NotEstimable, None, None),
         };
-        let mut sentences = vec![self.answer(verdict, estimate.as_ref(), repetitions)];
-        sentences.extend(self.opposite(&scenarios));
-        sentences.extend(self.unsuccessful());
-        sentences.extend(self.unmatched());
         if self.matched.len() < 2 {
             scenarios.clear();
         }
-        let grew = estimate.as_ref().map(|estimate| match self.comparison() {
-            Comparison::Ratio => estimate.value > 1.0,
-            Comparison::Difference => estimate.value > 0.0,
-        });
-        let is_worse = match (verdict, self.info.better) {
-            (Verdict::Different, Better::Lower) => grew,
-            (Verdict::Different, Better::Higher) => grew.map(|grew| !grew),
-            _ => None,
-        };
         Ok(Compared {
             metric: self.info.name.clone(),
             first: self.request.first.name.to_owned(),
             second: self.request.second.name.to_owned(),
             verdict,
-            is_worse,
+            is_worse: self.is_worse(verdict, estimate.as_ref()),
+            fails_more: self.failures.make_worse(),
+            outcomes: self.failures.sides,
             comparison: self.comparison(),
-            estimate,
             repetitions,
+            sentences: self.sentences(verdict, estimate.as_ref(), repetitions, &scenarios),
+            estimate,
             scenarios,
-            sentences,
         })
+    }
+
+    /// A version that fails more is no better for the time of the runs that survive.
+    fn is_worse(&self, verdict: Verdict, estimate: Option<&Estimate>) -> Option<bool> {
+        if self.failures.make_worse() {
+            return Some(true);
+        }
+        if self.failures.make_better() {
+            return Some(false);
+        }
+        let grew = estimate.map(|estimate| match self.comparison() {
+            Comparison::Ratio => estimate.value > 1.0,
+            Comparison::Difference => estimate.value > 0.0,
+        });
+        match (verdict, self.info.better) {
+            (Verdict::Different, Better::Lower) => grew,
+            (Verdict::Different, Better::Higher) => grew.map(|grew| !grew),
+            _ => None,
+        }
+    }
+
+    fn sentences(
+        &self,
+        verdict: Verdict,
+        estimate: Option<&Estimate>,
+        repetitions: Option<usize>,
+        scenarios: &[ComparedScenario],
+    ) -> Vec<String> {
+        let names = [self.request.first.name, self.request.second.name];
+        let is_worse = self.failures.make_worse();
+        let failures = || self.failures.sentence(names, self.matched.len());
+        let mut sentences: Vec<String> = is_worse.then(failures).into_iter().collect();
+        let has_both = |[first, second]: &[Vec<f64>; 2]| !first.is_empty() && !second.is_empty();
+        if !is_worse || self.values.iter().any(has_both) {
+            sentences.push(self.answer(verdict, estimate, repetitions));
+        }
+        sentences.extend(self.opposite(scenarios));
+        if !is_worse {
+            sentences.extend(self.unsuccessful());
+        }
+        sentences.extend(estimate.and_then(|_| self.unrepeated()));
+        sentences.extend(self.unmatched());
+        sentences
+    }
+
+    fn unrepeated(&self) -> Option<String> {
+        let both = self.values.iter();
+        let both = both.filter(|both| both.iter().all(|values| !values.is_empty()));
+        let scenarios = both.count() - self.repeated().count();
+        (scenarios > 0).then(|| message!("compare-single", scenarios))
     }
 
     fn comparison(&self) -> Comparison {
@@ -207,13 +257,15 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// All scenarios that both have, each as much as another.
+    /// All scenarios that both have and repeated, each as much as another.
     fn overall(&self) -> Option<Contrast> {
-        self.contrast(
-            self.values
-                .iter()
-                .filter(|[a, b]| !a.is_empty() && !b.is_empty()),
-        )
+        self.contrast(self.repeated())
+    }
+
+    /// One run says nothing of its spread.
+    fn repeated(&self) -> impl Iterator<Item = &[Vec<f64>; 2]> {
+        let both = self.values.iter();
+        both.filter(|both| both.iter().all(|values| values.len() > 1))
     }
 
     fn contrast<'v>(&self, pairs: impl Iterator<Item = &'v [Vec<f64>; 2]>) -> Option<Contrast> {
@@ -279,13 +331,14 @@ impl<'a> Comparer<'a> {
     }
 
     fn fewest(&self) -> usize {
-        let counts = self.values.iter().flatten().map(Vec::len);
-        counts.filter(|count| *count > 0).min().unwrap_or(0)
+        let counts = self.repeated().flatten().map(Vec::len);
+        counts.min().unwrap_or(0)
     }
 
     fn scenarios(&self) -> Vec<ComparedScenario> {
         let level = LEVEL / self.matched.len().max(1) as f64;
         let each = self.matched.iter().zip(&self.values);
+        let each = each.filter(|(_, both)| both.iter().all(|values| values.len() > 1));
         each.filter_map(|(matched, values)| {
             let contrast = self.contrast(std::iter::once(values))?;
             let verdict = self.verdict(&contrast, level);
@@ -319,17 +372,22 @@ impl<'a> Comparer<'a> {
         repetitions: Option<usize>,
     ) -> String {
         let CompareRequest { first, second, .. } = self.request;
-        let runs = |side: usize| {
-            self.values
-                .iter()
-                .map(|both| both[side].len())
-                .sum::<usize>()
+        let compared: Vec<&[Vec<f64>; 2]> = match estimate {
+            Some(_) => self.repeated().collect(),
+            None => self.values.iter().collect(),
         };
-        let over = match self.matched.len() {
-            1 => String::new(),
-            scenarios => message!("compare-over", scenarios),
+        let runs = |side: usize| {
+            let counts = compared.iter().map(|both| both[side].len());
+            counts.sum::<usize>()
+        };
+        let over = match (self.matched.len(), compared.len()) {
+            (1, _) => String::new(),
+            (_, scenarios) => message!("compare-over", scenarios),
         };
         let said = match estimate {
+            Some(estimate) if self.failures.are_any() => {
+                message!("compare-survivors", said = self.pair(verdict, estimate))
+            }
             Some(estimate) => self.pair(verdict, estimate),
             None => message!(
                 "compare-unrepeated",
@@ -381,25 +439,13 @@ impl<'a> Comparer<'a> {
         })
     }
 
-    /// Runs that failed are outcomes, not missing values.
-    fn unsuccessful(&self) -> Vec<String> {
-        let sides = [(self.request.first, true), (self.request.second, false)];
-        let said = sides.into_iter().filter_map(|(side, is_first)| {
-            let of = |m: &Matched| {
-                if is_first {
-                    m.first.number
-                } else {
-                    m.second.number
-                }
-            };
-            let numbers: Vec<u32> = self.matched.iter().map(of).collect();
-            let runs = side.analysis.runs.iter();
-            let failed = runs
-                .filter(|r| numbers.contains(&r.scenario) && has_failed(r))
-                .count();
-            (failed > 0).then(|| message!("compare-failed", name = side.name, runs = failed))
-        });
-        said.collect()
+    /// Runs that failed, where the second side is not the worse for them.
+    fn unsuccessful(&self) -> impl Iterator<Item = String> {
+        let names = [self.request.first.name, self.request.second.name];
+        let sides = names.into_iter().zip(self.failures.sides);
+        sides
+            .filter(|(_, side)| side.failed > 0)
+            .map(|(name, side)| message!("compare-failed", name, runs = side.failed))
     }
 
     fn unmatched(&self) -> Option<String> {
@@ -413,10 +459,6 @@ impl<'a> Comparer<'a> {
         let (first, second) = (first.name, second.name);
         (a + b > 0).then(|| message!("compare-left-out", a, b, first, second))
     }
-}
-
-fn has_failed(row: &RunRow) -> bool {
-    [Status::Failed, Status::OutOfMemory, Status::TimedOut].contains(&row.status)
 }
 
 fn metric_name(analysis: &Analysis, word: &str) -> Result<String, String> {

@@ -16,6 +16,7 @@ mod drift;
 mod effects;
 mod energy;
 mod facts;
+mod failures;
 mod findings;
 mod follows;
 mod frameworks;
@@ -64,6 +65,7 @@ pub use continued::{PredictedMoment, PredictedTarget, refusal as refusal_of_fore
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use dependence::Successive;
+pub use failures::Outcomes;
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
