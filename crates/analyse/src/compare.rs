@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use messages::message;
+use model::EnergySource;
 use model::run::metric::Better;
-use model::{EnergySource, Status};
 use serde::Serialize;
-use stats::{CellMeans, Contrast, Design, Estimate, LevelPair, Observation, Scale};
+use stats::{CellMeans, Contrast, Design, Estimate, LevelPair, Observation, Samples, Scale};
 
 use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
 use crate::decides::{Comparison, Verdict};
@@ -89,8 +89,8 @@ struct Comparer<'a> {
     info: &'a MetricInfo,
     matched: Vec<Matched<'a>>,
     scale: Scale,
-    /// Of each matched scenario: the values of both.
-    values: Vec<[Vec<f64>; 2]>,
+    /// Of each matched scenario: the values of the first and of the second.
+    values: Vec<Samples>,
     failures: Failures,
 }
 
@@ -132,26 +132,14 @@ impl<'a> Comparer<'a> {
         if energy::is_energy(&name) {
             same_source(request, &matched)?;
         }
-        let values: Vec<[Vec<f64>; 2]> = matched
-            .iter()
-            .map(|m| {
-                [
-                    values(first.analysis, m.first.number, &name),
-                    values(second.analysis, m.second.number, &name),
-                ]
-            })
-            .collect();
-        let has_both = |both: &[Vec<f64>; 2]| both.iter().all(|values| !values.is_empty());
+        let each = matched.iter();
+        let values: Vec<Samples> = each.map(|m| samples(first, second, m, &name)).collect();
         let failures = Failures::of(matched.iter().map(|m| (m.first, m.second)));
         let is_decided = failures.make_worse() || failures.make_better();
         if !values.iter().any(has_both) && !is_decided {
             return Err(message!("compare-not-both", label = info.label));
         }
-        let positive = values.iter().flatten().flatten().all(|value| *value > 0.0);
-        let scale = match positive && info.unit != "%" {
-            true => Scale::Logarithmic,
-            false => Scale::Linear,
-        };
+        let scale = scale(&values, info);
         Ok(Comparer {
             request,
             info,
@@ -230,7 +218,6 @@ impl<'a> Comparer<'a> {
         let is_worse = self.failures.make_worse();
         let failures = || self.failures.sentence(names, self.matched.len());
         let mut sentences: Vec<String> = is_worse.then(failures).into_iter().collect();
-        let has_both = |[first, second]: &[Vec<f64>; 2]| !first.is_empty() && !second.is_empty();
         if !is_worse || self.values.iter().any(has_both) {
             sentences.push(self.answer(verdict, estimate, repetitions));
         }
@@ -244,8 +231,7 @@ impl<'a> Comparer<'a> {
     }
 
     fn unrepeated(&self) -> Option<String> {
-        let both = self.values.iter();
-        let both = both.filter(|both| both.iter().all(|values| !values.is_empty()));
+        let both = self.values.iter().filter(|both| has_both(both));
         let scenarios = both.count() - self.repeated().count();
         (scenarios > 0).then(|| message!("compare-single", scenarios))
     }
@@ -259,50 +245,18 @@ impl<'a> Comparer<'a> {
 
     /// All scenarios that both have and repeated, each as much as another.
     fn overall(&self) -> Option<Contrast> {
-        self.contrast(self.repeated())
+        contrast(&self.repeated().collect::<Vec<_>>(), self.scale)
     }
 
     /// One run says nothing of its spread.
-    fn repeated(&self) -> impl Iterator<Item = &[Vec<f64>; 2]> {
-        let both = self.values.iter();
-        both.filter(|both| both.iter().all(|values| values.len() > 1))
-    }
-
-    fn contrast<'v>(&self, pairs: impl Iterator<Item = &'v [Vec<f64>; 2]>) -> Option<Contrast> {
-        let scaled = |value: f64| match self.scale {
-            Scale::Linear => value,
-            Scale::Logarithmic => value.ln(),
-        };
-        let mut data = Vec::new();
-        let mut count = 0;
-        for (scenario, both) in pairs.enumerate() {
-            count = scenario + 1;
-            for (side, values) in both.iter().enumerate() {
-                data.extend(values.iter().map(|value| Observation {
-                    levels: vec![scenario, side],
-                    value: scaled(*value),
-                }));
-            }
-        }
-        let levels = vec![count, 2];
-        let means = CellMeans::new(&Design { levels }, &data, None).ok()?;
-        let pair = LevelPair {
-            factor: 1,
-            level: 1,
-            base: 0,
-        };
-        means.difference(pair, &[])
+    fn repeated(&self) -> impl Iterator<Item = &Samples> {
+        self.values.iter().filter(|both| is_repeated(both))
     }
 
     fn margin(&self) -> f64 {
         let share = self.request.equal_within_percent / 100.0;
         let mean = || {
-            let all: Vec<f64> = self
-                .values
-                .iter()
-                .flat_map(|[first, _]| first)
-                .copied()
-                .collect();
+            let all: Vec<f64> = self.values.iter().flat_map(|both| both.values(0)).collect();
             stats::summary(&all, crate::CONFIDENCE).map_or(0.0, |s| s.mean.value)
         };
         match self.scale {
@@ -324,23 +278,28 @@ impl<'a> Comparer<'a> {
     fn estimate(&self, contrast: &Contrast, level: f64) -> Estimate {
         const METHOD: &str =
             "equally weighted scenarios, each with its own variance (Welch–Satterthwaite)";
+        const PAIRED: &str = "differences within blocks (Student)";
+        let method = match self.values.iter().any(|both| both.is_paired) {
+            true => PAIRED,
+            false => METHOD,
+        };
         match self.scale {
-            Scale::Linear => contrast.estimate(1.0 - level, METHOD, |value| value),
-            Scale::Logarithmic => contrast.estimate(1.0 - level, METHOD, f64::exp),
+            Scale::Linear => contrast.estimate(1.0 - level, method, |value| value),
+            Scale::Logarithmic => contrast.estimate(1.0 - level, method, f64::exp),
         }
     }
 
     fn fewest(&self) -> usize {
-        let counts = self.repeated().flatten().map(Vec::len);
+        let counts = self.repeated().flat_map(|both| &both.lists).map(Vec::len);
         counts.min().unwrap_or(0)
     }
 
     fn scenarios(&self) -> Vec<ComparedScenario> {
         let level = LEVEL / self.matched.len().max(1) as f64;
         let each = self.matched.iter().zip(&self.values);
-        let each = each.filter(|(_, both)| both.iter().all(|values| values.len() > 1));
+        let each = each.filter(|(_, both)| is_repeated(both));
         each.filter_map(|(matched, values)| {
-            let contrast = self.contrast(std::iter::once(values))?;
+            let contrast = contrast(&[values], self.scale)?;
             let verdict = self.verdict(&contrast, level);
             let estimate = self.estimate(&contrast, level);
             Some(ComparedScenario {
@@ -372,12 +331,12 @@ impl<'a> Comparer<'a> {
         repetitions: Option<usize>,
     ) -> String {
         let CompareRequest { first, second, .. } = self.request;
-        let compared: Vec<&[Vec<f64>; 2]> = match estimate {
+        let compared: Vec<&Samples> = match estimate {
             Some(_) => self.repeated().collect(),
             None => self.values.iter().collect(),
         };
         let runs = |side: usize| {
-            let counts = compared.iter().map(|both| both[side].len());
+            let counts = compared.iter().map(|both| both.lists[side].len());
             counts.sum::<usize>()
         };
         let over = match (self.matched.len(), compared.len()) {
@@ -518,13 +477,83 @@ fn matched<'a>(first: &Side<'a>, second: &Side<'a>) -> Result<Vec<Matched<'a>>, 
     }
 }
 
-pub(crate) fn values(analysis: &Analysis, scenario: u32, metric: &str) -> Vec<f64> {
-    let Some(column) = analysis.metrics.iter().position(|m| m.name == metric) else {
-        return Vec::new();
+/// Scenarios of one study are compared block by block where blocks differ; different studies have no common blocks.
+fn samples(first: &Side, second: &Side, matched: &Matched, metric: &str) -> Samples {
+    let numbers = [matched.first.number, matched.second.number];
+    let of = |side: &Side, groups: &[Vec<u32>]| {
+        let found = side.analysis.samples(groups, metric);
+        found.unwrap_or_else(|| Samples {
+            lists: vec![Vec::new(); groups.len()],
+            is_paired: false,
+        })
     };
-    let rows = analysis.runs.iter().filter(|row| {
-        row.scenario == scenario && row.status == Status::Ok && row.excluded.is_none()
-    });
-    rows.filter_map(|row| row.values.get(column).copied().flatten())
-        .collect()
+    if std::ptr::eq(first.analysis, second.analysis) {
+        return of(first, &numbers.map(|number| vec![number]));
+    }
+    let sides = [first, second].into_iter().zip(numbers);
+    let lists = sides.flat_map(|(side, number)| of(side, &[vec![number]]).lists);
+    Samples {
+        lists: lists.collect(),
+        is_paired: false,
+    }
+}
+
+fn has_both(both: &Samples) -> bool {
+    both.lists.iter().all(|values| !values.is_empty())
+}
+
+fn is_repeated(both: &Samples) -> bool {
+    both.lists.iter().all(|values| values.len() > 1)
+}
+
+/// Ratios where the logarithms say the same as the means, which rankings and most readers go by.
+fn scale(values: &[Samples], info: &MetricInfo) -> Scale {
+    let mut all = values.iter().flat_map(|both| &both.lists).flatten();
+    if info.unit == "%" || !all.all(|one| one.value > 0.0) {
+        return Scale::Linear;
+    }
+    let repeated: Vec<&Samples> = values.iter().filter(|both| is_repeated(both)).collect();
+    let each = repeated.iter().map(std::slice::from_ref);
+    match each.chain([repeated.as_slice()]).any(contradicts) {
+        true => Scale::Linear,
+        false => Scale::Logarithmic,
+    }
+}
+
+/// Whether the sides differ in opposite ways by their means and by the logarithms.
+fn contradicts(pairs: &[&Samples]) -> bool {
+    let scales = [Scale::Linear, Scale::Logarithmic];
+    match scales.map(|scale| contrast(pairs, scale)) {
+        [Some(mean), Some(log)] => mean.value * log.value < 0.0 && mean.p().min(log.p()) < LEVEL,
+        _ => false,
+    }
+}
+
+/// Second less first, each scenario as much as another.
+fn contrast(pairs: &[&Samples], scale: Scale) -> Option<Contrast> {
+    let mut pairs: Vec<Samples> = pairs.iter().map(|both| (*both).clone()).collect();
+    if scale == Scale::Logarithmic {
+        let all = pairs.iter_mut().flat_map(|both| &mut both.lists).flatten();
+        all.for_each(|one| one.value = one.value.ln());
+    }
+    if let [only] = pairs.as_slice() {
+        return only.contrast(1, 0);
+    }
+    let mut data = Vec::new();
+    for (scenario, both) in pairs.iter().enumerate() {
+        for (side, list) in both.lists.iter().enumerate() {
+            data.extend(list.iter().map(|one| Observation {
+                levels: vec![scenario, side],
+                value: one.value,
+            }));
+        }
+    }
+    let levels = vec![pairs.len(), 2];
+    let means = CellMeans::new(&Design { levels }, &data, None).ok()?;
+    let pair = LevelPair {
+        factor: 1,
+        level: 1,
+        base: 0,
+    };
+    means.difference(pair, &[])
 }

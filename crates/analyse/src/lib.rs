@@ -6,6 +6,7 @@ mod analysis;
 mod answer;
 mod assumptions;
 mod breakeven;
+mod candidates;
 mod compare;
 mod continued;
 mod curves;
@@ -60,6 +61,7 @@ pub use analysis::{
 };
 pub use answer::{Against, Answer, Goal, Pick, Recommendation, Saving, TaskAnswer};
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
+pub use candidates::Candidate;
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
 pub use continued::{PredictedMoment, PredictedTarget, refusal as refusal_of_forecast};
 pub use curves::CurvePoint;
@@ -160,7 +162,8 @@ pub fn analyse(input: &Input) -> Analysis {
     analysis.notes.extend(residuals::medians(&analysis));
     analysis.notes.extend(unchecked(&analysis));
     analysis.answer = answer::answer(&table, &analysis);
-    analysis.runs = scenarios::run_rows(table.runs);
+    let blocks = candidates::block_of_each(&table);
+    analysis.runs = scenarios::run_rows(table.runs, blocks.as_deref());
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);
     analysis

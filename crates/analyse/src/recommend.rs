@@ -7,7 +7,6 @@ use rust_decimal::prelude::ToPrimitive;
 use stats::Estimate;
 
 use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
-use crate::compare::values;
 use crate::lists::unique;
 use crate::ranking::TaskBest;
 use crate::words::format;
@@ -87,7 +86,7 @@ impl Keeps {
 
 fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
     let limit = wishes.most_cost.and_then(|most| most.amount.to_f64());
-    let ranked = analysis.scenarios.iter();
+    let ranked = analysis.choices();
     let ranked = ranked.filter(|scenario| task.ranked.contains(&scenario.number));
     let judged = ranked.map(|scenario| {
         let time = Keeps::of(analysis.time_of(scenario), wishes.deadline_seconds);
@@ -154,12 +153,10 @@ fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Opti
             .total_cmp(&mean(b).unwrap_or(f64::NAN))
     });
     let first = among.first()?;
-    let lists: Vec<Vec<f64>> = among
-        .iter()
-        .map(|scenario| values(analysis, scenario.number, name))
-        .collect();
-    let lists: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
-    let stability = stats::chance_of_lowest(&lists, analysis.study.seed);
+    let groups = among.iter().map(|s| analysis.best.members(s.number));
+    let samples = analysis.samples(&groups.collect::<Vec<_>>(), name);
+    let seed = analysis.study.seed;
+    let stability = samples.and_then(|samples| stats::chance_of_lowest_of(&samples, seed));
     let levels = Some(first.phrase()).filter(|levels| !levels.is_empty());
     let mut facts: Vec<String> = levels.into_iter().collect();
     facts.extend(first.mean(time).map(|mean| format::duration(mean.value)));

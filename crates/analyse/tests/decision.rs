@@ -302,7 +302,9 @@ fn dominated_scenarios_are_named_with_the_reason() {
 fn a_criterion_in_which_it_is_better_saves_a_scenario() {
     let build = |accuracy: f64| {
         let mut world = world(2, 5, |record, scenario, repetition| {
-            let better = [97.0, 97.2, 96.8, 97.1, 96.9][repetition as usize - 1];
+            // Not in step: what a repetition has in common would be taken out.
+            let place = (repetition * scenario) as usize % 5;
+            let better = [97.0, 97.2, 96.8, 97.1, 96.9][place];
             match scenario {
                 1 => run(record, 10.0, 0.10),
                 _ => run(record, 20.0, 0.20),

@@ -273,7 +273,7 @@ pub fn compared_markdown(compared: &Compared) -> String {
             .next()
             .map(|sentence| format!("**{sentence}** ({verdict})\n")),
     };
-    for line in answer {
+    if let Some(line) = answer {
         let _ = writeln!(out, "{line}");
     }
     for sentence in sentences {

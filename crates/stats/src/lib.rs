@@ -19,6 +19,7 @@ pub mod residuals;
 pub mod scale;
 pub mod special;
 
+mod blocked;
 mod error;
 mod estimate;
 mod prediction;
@@ -31,6 +32,7 @@ mod summary;
 
 pub use anova::{Anova, Design, Observation, Residual, ResidualSource, Source, Sums, Term};
 pub use anova::{factorial, one_way};
+pub use blocked::{InBlock, Samples, blocks_differ, paired_contrast};
 pub use cell_means::{At, CellMeans, Contrast, LevelPair, TermTest};
 pub use compare::{Comparison, Verdict, welch_contrast, welch_difference, welch_ratio};
 pub use dependence::{Dependence, InOrder, Widened, dependence, widened};
@@ -41,10 +43,10 @@ pub use fit::slope;
 pub use pareto::pareto;
 pub use prediction::{LogMoments, LogSpread, normal};
 pub use proportion::proportion;
-pub use ranking::{Ranked, RankedBehind, rank_lowest};
+pub use ranking::{Ranked, RankedBehind, rank_lowest, rank_lowest_of};
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};
 pub use rounding::{Steps, billed_mean};
 pub use sample_size::{Decision, Spread, repetitions_for, repetitions_to_decide};
 pub use scale::{Scale, ScaleChoice, ScaleReason, choose_scale};
-pub use stability::chance_of_lowest;
+pub use stability::{chance_of_lowest, chance_of_lowest_of};
 pub use summary::{Summary, percentile, quantile, summary, summary_of_alike};

@@ -2,6 +2,7 @@
 
 use seeded::SplitMix64;
 
+use crate::blocked::Samples;
 use crate::prediction::normal;
 use crate::summary::Moments;
 
@@ -29,6 +30,32 @@ pub fn chance_of_lowest(lists: &[&[f64]], seed: u64) -> Option<f64> {
         let own = first.drawn(&mut random);
         wins += usize::from(others.iter().all(|other| own <= other.drawn(&mut random)));
     }
+    Some(wins as f64 / RESAMPLES as f64)
+}
+
+/// The same of what was measured in blocks: the first is the lowest where every other one, drawn from what is known of
+/// its difference from the first, is higher.
+pub fn chance_of_lowest_of(samples: &Samples, seed: u64) -> Option<f64> {
+    if !samples.is_paired {
+        let lists: Vec<Vec<f64>> = (0..samples.lists.len())
+            .map(|n| samples.values(n))
+            .collect();
+        let lists: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+        return chance_of_lowest(&lists, seed);
+    }
+    let rivals = 1..samples.lists.len().min(MOST_RIVALS);
+    let rivals = rivals.map(|place| {
+        let contrast = samples.contrast(place, 0)?;
+        Some(Mean {
+            value: contrast.value,
+            standard_error: contrast.standard_error,
+            count: contrast.degrees_of_freedom.round() as usize + 1,
+        })
+    });
+    let rivals: Vec<Mean> = rivals.collect::<Option<_>>()?;
+    let mut random = SplitMix64::new(seed);
+    let is_lowest = |_: &usize| rivals.iter().all(|rival| rival.drawn(&mut random) >= 0.0);
+    let wins = (0..RESAMPLES).filter(is_lowest).count();
     Some(wins as f64 / RESAMPLES as f64)
 }
 

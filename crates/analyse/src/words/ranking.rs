@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use messages::{message, word};
-use model::{Money, Role, Study};
+use model::{Factor, Money, Role, Study};
 use rust_decimal::Decimal;
 
 use crate::analysis::{LevelFacts, ScenarioResult};
+use crate::candidates::Candidate;
 use crate::decides::Verdict;
 use crate::findings::MOST_REPETITIONS;
 use crate::lists::unique;
@@ -22,16 +23,16 @@ const MOST_TASKS: usize = 6;
 /// All of it: what holds for all tasks, then each.
 pub(crate) fn sentences(
     tasks: &[TaskBest],
-    scenarios: &[ScenarioResult],
+    candidates: &[Candidate],
     table: &Table,
 ) -> Vec<String> {
     if tasks.is_empty() {
-        return nothing_to_choose(scenarios, table.study);
+        return nothing_to_choose(candidates, table.study);
     }
     let mut said = Vec::new();
     let mut is_enough = false;
     if tasks.len() > 1 {
-        let summary = Summary { tasks, scenarios };
+        let summary = Summary { tasks, candidates };
         let time = summary.of(|task| task.time.as_ref());
         let cost = summary.of(|task| task.cost.as_ref());
         is_enough = [&time, &cost]
@@ -57,9 +58,11 @@ pub(crate) fn sentences(
     said
 }
 
-fn nothing_to_choose(scenarios: &[ScenarioResult], study: &Study) -> Vec<String> {
-    let measured = scenarios.iter().filter(|s| s.runs.total() > 0).count();
-    let varied = || study.factors.iter().filter(|f| f.levels.len() > 1);
+fn nothing_to_choose(candidates: &[Candidate], study: &Study) -> Vec<String> {
+    let measured = candidates.iter().filter(|c| c.result.runs.total() > 0);
+    let measured = measured.count();
+    let is_varied = |f: &&Factor| f.levels.len() > 1 && study.role(&f.name) != Role::Block;
+    let varied = || study.factors.iter().filter(is_varied);
     let all_tasks = varied().all(|f| study.role(&f.name) == Role::Task);
     match measured > 1 && all_tasks && varied().count() > 0 {
         true => vec![message!("choose-nothing", factors = varied().count())],
@@ -106,7 +109,7 @@ impl Rest {
 /// Which choice is best for which task.
 struct Summary<'a> {
     tasks: &'a [TaskBest],
-    scenarios: &'a [ScenarioResult],
+    candidates: &'a [Candidate],
 }
 
 impl Summary<'_> {
@@ -170,8 +173,8 @@ impl Summary<'_> {
 
     /// Levels of a scenario that its task does not say.
     fn choice(&self, task: &TaskBest, number: u32) -> Option<String> {
-        let scenario = self.scenarios.iter().find(|s| s.number == number)?;
-        Some(choice_of(task, scenario))
+        let own = self.candidates.iter().find(|c| c.scenario == number)?;
+        Some(choice_of(task, &own.result))
     }
 }
 
@@ -183,11 +186,11 @@ fn choice_of(task: &TaskBest, scenario: &ScenarioResult) -> String {
 /// Of one task.
 pub(crate) fn of_task(
     task: &TaskBest,
-    scenarios: &[&ScenarioResult],
+    candidates: &[&Candidate],
     (time, cost): (&MetricInfo, Option<&MetricInfo>),
     has_line: bool,
 ) -> Vec<String> {
-    let by_number = scenarios.iter().map(|s| (s.number, *s)).collect();
+    let by_number = candidates.iter().map(|c| (c.scenario, &c.result)).collect();
     let words = Words {
         task,
         by_number,
@@ -202,7 +205,7 @@ pub(crate) fn of_task(
 pub(crate) fn unranked(tasks: &[TaskBest]) -> Option<String> {
     let each = tasks.iter().flat_map(|task| &task.unranked);
     let named: Vec<String> = each
-        .map(|one| format!("C{} ({})", one.scenario, one.why))
+        .map(|one| format!("{} ({})", one.label, one.why))
         .collect();
     let is_any = !named.is_empty();
     is_any.then(|| message!("best-unranked", named = format::listed(&named, 4)))
@@ -309,7 +312,8 @@ impl Words<'_> {
     }
 
     fn label(&self, number: u32) -> String {
-        format!("C{number}")
+        let own = self.by_number.get(&number);
+        own.map_or_else(|| format!("C{number}"), |own| own.label.clone())
     }
 
     /// `C1 (1.92 s, US$ 0.00009)`.
