@@ -35,7 +35,7 @@ pub struct TaskAnswer {
     pub usual: Option<u32>,
     /// The cheapest, then the fastest; one of both where they are the same.
     pub picks: Vec<Pick>,
-    /// Scenarios that were not ranked because runs of them failed.
+    /// Scenarios that were not ranked because runs of them failed, or there is only one.
     pub unranked: usize,
 }
 
@@ -307,7 +307,7 @@ fn recommendations(analysis: &Analysis, tasks: &[TaskAnswer], within: f64) -> Ve
             goal: first.goal,
             choices: first.choices.clone(),
             verdict: first.verdict,
-            what: words::what(first, &places, tasks),
+            what: words::what(first, &places, tasks, analysis.best.measured_tasks),
             how_sure: words::how_sure(&picks, within),
             saves: words::saves(analysis, &picks, &usuals),
             tasks: places,

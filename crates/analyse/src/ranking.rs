@@ -23,6 +23,8 @@ use crate::words::{pareto as pareto_words, ranking as words};
 pub struct Best {
     /// In the order of the scenarios; one without levels where the study has one task.
     pub tasks: Vec<TaskBest>,
+    /// Of which anything was measured, also where there was nothing to choose between.
+    pub measured_tasks: usize,
     /// What the numbers of rankings stand for, where the study has days or hosts that are no choice; otherwise empty,
     /// and each is that scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,7 +83,7 @@ pub struct TaskBest {
     pub dominated: Vec<Dominated>,
     /// Scenarios whose runs all succeeded.
     pub ranked: Vec<u32>,
-    /// Never ranked by what survived.
+    /// Never ranked by what survived, nor by one run.
     pub unranked: Vec<Unranked>,
     pub sentences: Vec<String>,
 }
@@ -171,6 +173,10 @@ pub(crate) fn best(
         level: levels.ranking / tasks.len().max(1) as f64,
         dominance_level: levels.dominance / tasks.len().max(1) as f64,
     };
+    let measured_tasks = tasks
+        .values()
+        .filter(|task| task.iter().any(|one| one.result.runs.total() > 0));
+    let measured_tasks = measured_tasks.count();
     let made = order.iter().filter_map(|key| maker.task(&tasks[key]));
     let tasks: Vec<TaskBest> = made.collect();
     let criteria = maker.criteria_infos();
@@ -178,8 +184,9 @@ pub(crate) fn best(
     let left_out = maker.criteria.left_out;
     let is_any_merged = candidates.iter().any(|one| one.members.len() > 1);
     Best {
-        sentences: words::sentences(&tasks, &candidates, table),
+        sentences: words::sentences(&tasks, measured_tasks, &candidates, table),
         tasks,
+        measured_tasks,
         criteria,
         left_out,
         candidates: if is_any_merged {
@@ -223,6 +230,8 @@ impl Maker<'_, '_> {
         if ranked.len() + unranked.len() < 2 {
             return None;
         }
+        let (ranked, single) = self.repeated(ranked);
+        unranked.extend(single);
         let time = self.ranking(&ranked, self.time);
         let cost = self.cost.and_then(|column| self.ranking(&ranked, column));
         let is_task = |level: &&LevelFacts| self.table.study.role(&level.factor) == Role::Task;
@@ -275,6 +284,21 @@ impl Maker<'_, '_> {
         let mut own = served.filter(|one| candidate.members.contains(&one.scenario));
         own.any(|one| !one.is_reliable())
             .then(|| word!("unranked-requests").to_owned())
+    }
+
+    /// One run cannot be distinguished from noise; it takes nothing from those that were repeated.
+    fn repeated<'c>(&self, ranked: Vec<&'c Candidate>) -> (Vec<&'c Candidate>, Vec<Unranked>) {
+        let runs = |one: &Candidate| self.measured.list(one, self.time).len();
+        if ranked.iter().filter(|one| runs(one) > 1).count() < 2 {
+            return (ranked, Vec::new());
+        }
+        let (single, repeated): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|c| runs(c) == 1);
+        let single = single.into_iter().map(|one| Unranked {
+            scenario: one.scenario,
+            label: one.result.label.clone(),
+            why: word!("unranked-single").to_owned(),
+        });
+        (repeated, single.collect())
     }
 
     /// Those that have the column, with their values.

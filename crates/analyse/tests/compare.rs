@@ -150,3 +150,23 @@ fn one_run_is_not_compared() {
     let more = of_two(&old, &world(&factors, &[&[1.06, 1.07, 1.05]])).unwrap();
     assert_eq!(more.is_worse, Some(true));
 }
+
+/// Geometric means in the other order than the means: `show` names b as the fastest, and so does the gate.
+#[test]
+fn a_comparison_does_not_contradict_the_ranking() {
+    let varying: Vec<f64> = (0..40)
+        .map(|n| if n % 2 == 0 { 1.0 } else { 100.0 })
+        .collect();
+    let steady: Vec<f64> = (0..40).map(|n| 25.0 + 0.01 * f64::from(n)).collect();
+    let world = world(&[("batch", &["a", "b"])], &[&varying, &steady]);
+    let found = analyse(&world.input());
+    assert!(found.best.is_among_fastest(2));
+    let pair = of_one(&world).unwrap();
+    assert_eq!(pair.comparison, analyse::Comparison::Difference);
+    assert_ne!(pair.is_worse, Some(true));
+    assert!(
+        !pair.sentences[0].contains("as long"),
+        "{:?}",
+        pair.sentences
+    );
+}

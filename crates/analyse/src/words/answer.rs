@@ -39,9 +39,9 @@ pub(crate) fn nothing(analysis: &Analysis, tasks: &[TaskAnswer]) -> Option<Strin
 }
 
 /// `cheapest and fastest for all 8 tasks`.
-pub(crate) fn what(pick: &Pick, places: &[usize], tasks: &[TaskAnswer]) -> String {
+pub(crate) fn what(pick: &Pick, places: &[usize], tasks: &[TaskAnswer], all: usize) -> String {
     let name = |place: &usize| LevelFacts::phrase_of(&tasks[*place].task);
-    let (all, some) = (tasks.len(), places.len());
+    let some = places.len();
     let of = match (all, some) {
         (1, _) => String::new(),
         _ if some == all => message!("answer-for-all", all),

@@ -23,6 +23,7 @@ const MOST_TASKS: usize = 6;
 /// All of it: what holds for all tasks, then each.
 pub(crate) fn sentences(
     tasks: &[TaskBest],
+    measured_tasks: usize,
     candidates: &[Candidate],
     table: &Table,
 ) -> Vec<String> {
@@ -32,7 +33,11 @@ pub(crate) fn sentences(
     let mut said = Vec::new();
     let mut is_enough = false;
     if tasks.len() > 1 {
-        let summary = Summary { tasks, candidates };
+        let summary = Summary {
+            tasks,
+            measured_tasks,
+            candidates,
+        };
         let time = summary.of(|task| task.time.as_ref());
         let cost = summary.of(|task| task.cost.as_ref());
         is_enough = [&time, &cost]
@@ -54,6 +59,8 @@ pub(crate) fn sentences(
     let has_more = tasks.iter().any(|task| !task.unranked.is_empty());
     if said.is_empty() || (tasks.len() <= MOST_TASKS && (!is_enough || has_more)) {
         said.extend(each());
+    } else {
+        said.extend(unranked(tasks));
     }
     said
 }
@@ -82,25 +89,45 @@ struct Found {
     is_of_all: bool,
 }
 
+/// Tasks that have a ranking, of all that were measured.
+#[derive(PartialEq, Clone, Copy)]
+struct Share {
+    tasks: usize,
+    all: usize,
+}
+
 #[derive(PartialEq)]
 enum Rest {
     /// One choice is best for all of so many tasks.
-    OneForAll(usize, String),
+    OneForAll(Share, String),
     /// Or not distinguishable from the best.
-    OneForAllOrAlike(usize, String),
-    Alike(usize, String),
+    OneForAllOrAlike(Share, String),
+    Alike(Share, String),
     ByChoice(String),
+}
+
+impl Share {
+    fn words(self) -> (usize, usize, bool) {
+        (self.tasks, self.all, self.tasks == self.all)
+    }
 }
 
 impl Rest {
     fn said(&self, what: &str) -> String {
         let word = message!("best-word", what);
         match self {
-            Rest::OneForAll(tasks, choice) => message!("best-for-all", word, tasks, choice),
-            Rest::OneForAllOrAlike(tasks, choice) => {
-                message!("best-for-all-or-alike", word, tasks, choice)
+            Rest::OneForAll(share, choice) => {
+                let (tasks, all, each) = share.words();
+                message!("best-for-all", word, each, tasks, all, choice)
             }
-            Rest::Alike(tasks, choices) => message!("best-alike", word, tasks, choices),
+            Rest::OneForAllOrAlike(share, choice) => {
+                let (tasks, all, each) = share.words();
+                message!("best-for-all-or-alike", word, each, tasks, all, choice)
+            }
+            Rest::Alike(share, choices) => {
+                let (tasks, all, each) = share.words();
+                message!("best-alike", word, each, tasks, all, choices)
+            }
             Rest::ByChoice(said) => message!("best-by-choice", word, said),
         }
     }
@@ -109,6 +136,7 @@ impl Rest {
 /// Which choice is best for which task.
 struct Summary<'a> {
     tasks: &'a [TaskBest],
+    measured_tasks: usize,
     candidates: &'a [Candidate],
 }
 
@@ -132,7 +160,10 @@ impl Summary<'_> {
         let sets: Vec<Vec<String>> = ranked.iter().map(|(t, r)| choices(t, r)).collect();
         let in_all = |choice: &&String| sets.iter().all(|set| set.contains(choice));
         let common: Vec<String> = sets.first()?.iter().filter(in_all).cloned().collect();
-        let tasks = ranked.len();
+        let tasks = Share {
+            tasks: ranked.len(),
+            all: self.measured_tasks,
+        };
         let is_all = common.len() == 1 && sets.iter().all(|set| set.len() == 1);
         let rest = match common.as_slice() {
             [] => self.by_choice(&ranked, &sets),
@@ -260,7 +291,10 @@ impl Words<'_> {
         let names: Vec<String> = ranking.first.iter().map(|n| self.label(*n)).collect();
         match (ranking.verdict, ranking.first.as_slice()) {
             (Verdict::NotEstimable, [first, ..]) => {
-                message!("best-single", word, named = self.named(*first))
+                let all = self.by_number.values();
+                let mut all = all.filter_map(|one| one.metrics.get(&ranking.metric));
+                let each = all.all(|known| known.count < 2);
+                message!("best-single", word, each, named = self.named(*first))
             }
             (Verdict::Different, [only]) => {
                 let named = self.named(*only);
