@@ -602,3 +602,31 @@ fn a_limit_of_energy_needs_energy_that_can_be_compared() {
     let mixed = recommend(&found(&world), &most).unwrap_err();
     assert!(mixed.contains("different sources"), "{mixed}");
 }
+
+/// A deadline is one of a run: the mean may keep it where 44 of 100 runs do not.
+#[test]
+fn a_deadline_is_not_kept_by_the_mean() {
+    let spread = |scenario: u32, repetition: u32| {
+        let place = f64::from((repetition * 37) % 100) - 49.5;
+        f64::from(scenario) * (1.0 + 0.006 * place)
+    };
+    let world = world(2, 100, |record, scenario, repetition| {
+        run(
+            record,
+            10.3 * spread(scenario, repetition),
+            0.1 * f64::from(scenario),
+        );
+    });
+    let all = found(&world);
+    let mean = all.time_of(&all.scenarios[0]).unwrap();
+    let deadline = 10.9;
+    assert!(mean.interval.unwrap().high < deadline);
+    let late = world.records.iter().filter(|r| r.run.scenario == 1);
+    let late = late.filter(|r| r.metrics[metric::TRAIN_SECONDS].value > deadline);
+    assert!(late.count() > 30);
+    let text = recommended(&world, &wishes(Some(deadline), None));
+    assert_eq!(text, "no scenario is surely within 10.9 s.");
+    let text = recommended(&world, &wishes(Some(15.0), None));
+    assert!(text.contains("within 15.0 s, choose C1 ("), "{text}");
+    assert!(text.contains("19 of 20 runs in at most 1"), "{text}");
+}

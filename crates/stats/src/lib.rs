@@ -41,7 +41,7 @@ pub use estimate::{Estimate, Interval};
 pub use family::{Answer, Question, weighted_holm};
 pub use fit::slope;
 pub use pareto::pareto;
-pub use prediction::{LogMoments, LogSpread, normal};
+pub use prediction::{LogMoments, LogSpread, next_at_most, normal};
 pub use proportion::proportion;
 pub use ranking::{Ranked, RankedBehind, rank_lowest, rank_lowest_of};
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};
