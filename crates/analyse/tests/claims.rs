@@ -477,7 +477,7 @@ fn a_single_run_is_not_ranked_and_the_others_are() {
     let one = found(&world(&[("batch", levels)], &times));
     let text = said(&one);
     assert!(
-        text.contains("Fastest: C1 (10.0 s); the next, C3,"),
+        text.contains("Fastest: C1 (10.0 s); the next, C3, takes 20 % longer on average ["),
         "{text}"
     );
     assert!(text.contains("Not ranked: C2 (one run)."), "{text}");
