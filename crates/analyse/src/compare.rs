@@ -1,12 +1,14 @@
 //! Two scenarios, two studies, or two versions of one: which is better, by how much, and how sure is that?
 
+mod pairs;
+
 use std::collections::BTreeMap;
 
 use messages::message;
 use model::EnergySource;
 use model::run::metric::Better;
 use serde::Serialize;
-use stats::{CellMeans, Contrast, Design, Estimate, LevelPair, Observation, Samples, Scale};
+use stats::{Contrast, Estimate, Samples, Scale};
 
 use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
 use crate::decides::{Comparison, Verdict};
@@ -17,6 +19,7 @@ use crate::lists::unique;
 use crate::words::comparison::Pair;
 use crate::words::format;
 use crate::words::names::MetricInfo;
+use pairs::{contrast, has_both, is_repeated, samples, scale};
 
 /// One of the two.
 #[derive(Clone, Copy)]
@@ -475,85 +478,4 @@ fn matched<'a>(first: &Side<'a>, second: &Side<'a>) -> Result<Vec<Matched<'a>>, 
         }
         _ => Err(message!("compare-one-scenario")),
     }
-}
-
-/// Scenarios of one study are compared block by block where blocks differ; different studies have no common blocks.
-fn samples(first: &Side, second: &Side, matched: &Matched, metric: &str) -> Samples {
-    let numbers = [matched.first.number, matched.second.number];
-    let of = |side: &Side, groups: &[Vec<u32>]| {
-        let found = side.analysis.samples(groups, metric);
-        found.unwrap_or_else(|| Samples {
-            lists: vec![Vec::new(); groups.len()],
-            is_paired: false,
-        })
-    };
-    if std::ptr::eq(first.analysis, second.analysis) {
-        return of(first, &numbers.map(|number| vec![number]));
-    }
-    let sides = [first, second].into_iter().zip(numbers);
-    let lists = sides.flat_map(|(side, number)| of(side, &[vec![number]]).lists);
-    Samples {
-        lists: lists.collect(),
-        is_paired: false,
-    }
-}
-
-fn has_both(both: &Samples) -> bool {
-    both.lists.iter().all(|values| !values.is_empty())
-}
-
-fn is_repeated(both: &Samples) -> bool {
-    both.lists.iter().all(|values| values.len() > 1)
-}
-
-/// Ratios where the logarithms say the same as the means, which rankings and most readers go by.
-fn scale(values: &[Samples], info: &MetricInfo) -> Scale {
-    let mut all = values.iter().flat_map(|both| &both.lists).flatten();
-    if info.unit == "%" || !all.all(|one| one.value > 0.0) {
-        return Scale::Linear;
-    }
-    let repeated: Vec<&Samples> = values.iter().filter(|both| is_repeated(both)).collect();
-    let each = repeated.iter().map(std::slice::from_ref);
-    match each.chain([repeated.as_slice()]).any(contradicts) {
-        true => Scale::Linear,
-        false => Scale::Logarithmic,
-    }
-}
-
-/// Whether the sides differ in opposite ways by their means and by the logarithms.
-fn contradicts(pairs: &[&Samples]) -> bool {
-    let scales = [Scale::Linear, Scale::Logarithmic];
-    match scales.map(|scale| contrast(pairs, scale)) {
-        [Some(mean), Some(log)] => mean.value * log.value < 0.0 && mean.p().min(log.p()) < LEVEL,
-        _ => false,
-    }
-}
-
-/// Second less first, each scenario as much as another.
-fn contrast(pairs: &[&Samples], scale: Scale) -> Option<Contrast> {
-    let mut pairs: Vec<Samples> = pairs.iter().map(|both| (*both).clone()).collect();
-    if scale == Scale::Logarithmic {
-        let all = pairs.iter_mut().flat_map(|both| &mut both.lists).flatten();
-        all.for_each(|one| one.value = one.value.ln());
-    }
-    if let [only] = pairs.as_slice() {
-        return only.contrast(1, 0);
-    }
-    let mut data = Vec::new();
-    for (scenario, both) in pairs.iter().enumerate() {
-        for (side, list) in both.lists.iter().enumerate() {
-            data.extend(list.iter().map(|one| Observation {
-                levels: vec![scenario, side],
-                value: one.value,
-            }));
-        }
-    }
-    let levels = vec![pairs.len(), 2];
-    let means = CellMeans::new(&Design { levels }, &data, None).ok()?;
-    let pair = LevelPair {
-        factor: 1,
-        level: 1,
-        base: 0,
-    };
-    means.difference(pair, &[])
 }

@@ -402,7 +402,7 @@ impl Maker<'_, '_> {
             let reasons: Vec<Reason> = each.map(|(found, info)| found.reason(info)).collect();
             Dominated {
                 sentence: pareto_words::dominated(
-                    [&labels[&scenario], &labels[&by]],
+                    [labels[&scenario], labels[&by]],
                     &reasons,
                     &infos,
                 ),

@@ -1,5 +1,4 @@
 //! Two sides compared: what is said of them, and for each claim data for which it must not be said.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

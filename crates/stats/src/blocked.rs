@@ -197,7 +197,7 @@ mod tests {
         assert!(!blocks_differ(&[first.clone(), second]));
         // Each measured on days of its own: days and lists are the same difference.
         let apart = list(&[(5, 20.0), (5, 20.3), (6, 30.1), (6, 29.9)]);
-        assert!(!blocks_differ(&[first.clone()]));
+        assert!(!blocks_differ(std::slice::from_ref(&first)));
         assert!(blocks_differ(&[first, apart]));
     }
 }

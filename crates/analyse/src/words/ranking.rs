@@ -257,7 +257,8 @@ impl Words<'_> {
         match (&self.task.time, &self.task.cost) {
             (Some(time), Some(cost)) if time.first == cost.first => {
                 let rest = self.on_the_line(&time.first);
-                let is_only = self.has_line && self.task.task.is_empty() && rest.is_empty();
+                let is_all = self.task.task.is_empty() && self.task.unranked.is_empty();
+                let is_only = self.has_line && is_all && rest.is_empty();
                 let mut best = self.ranked(BOTH, time, self.time);
                 if time.verdict == Verdict::Different && is_only {
                     best = format!("{best} {}", word!("best-nothing-else"));
