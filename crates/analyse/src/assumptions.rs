@@ -45,11 +45,9 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
     if model.means.without_blocks {
         said.push(message!("assume-blocks"));
     }
-    let unsuccessful = |group: &&[&Row]| {
-        let all = crate::scenarios::rows_of(table, group[0].record.run.scenario);
-        all.iter().any(crate::ranking::has_failed)
-    };
-    let failing = by_scenario(rows).iter().filter(|g| unsuccessful(g)).count();
+    let all: Vec<&Row> = table.runs.iter().collect();
+    let has_failed = |group: &&&[&Row]| group.iter().any(|row| crate::ranking::has_failed(row));
+    let failing = by_scenario(&all).iter().filter(has_failed).count();
     if failing > 0 {
         said.push(message!("assume-successful", scenarios = failing));
     }

@@ -67,8 +67,9 @@ impl Dependences {
     }
 
     /// Whether a difference of two scenarios may be one of two times instead.
-    pub(crate) fn are_apart(&self, table: &Table, column: usize, pair: [u32; 2]) -> bool {
-        let [one, other] = pair.map(|number| ok_rows(table, number));
+    pub(crate) fn are_apart(&self, table: &Table, column: usize, pair: [&[u32]; 2]) -> bool {
+        let rows = |number: &u32| ok_rows(table, *number);
+        let [one, other] = pair.map(|group| group.iter().flat_map(rows).collect::<Vec<_>>());
         let interleaving = self.interleaving(&[&one, &other], column);
         interleaving.is_some_and(|found| is_apart(&found, &[1.0, -1.0]))
     }
@@ -112,10 +113,10 @@ impl Dependences {
                 let label = &table.columns[time].label;
                 let pairs = repeated
                     .windows(2)
-                    .map(|two| [two[0].number, two[1].number]);
+                    .map(|two| [[two[0].number], [two[1].number]]);
                 let apart = pairs
                     .into_iter()
-                    .any(|pair| self.are_apart(table, time, pair));
+                    .any(|[a, b]| self.are_apart(table, time, [&a, &b]));
                 let said = alike(&repeated, name, label, correlation);
                 (Some(correlation), message!("alike-and-order", said, apart))
             }

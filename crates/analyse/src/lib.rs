@@ -6,6 +6,7 @@ mod analysis;
 mod answer;
 mod assumptions;
 mod breakeven;
+mod candidates;
 mod compare;
 mod continued;
 mod curves;
@@ -16,6 +17,7 @@ mod drift;
 mod effects;
 mod energy;
 mod facts;
+mod failures;
 mod findings;
 mod follows;
 mod frameworks;
@@ -62,11 +64,13 @@ pub use analysis::{
 };
 pub use answer::{Against, Answer, Goal, Pick, Recommendation, Saving, TaskAnswer};
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
+pub use candidates::Candidate;
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
 pub use continued::{PredictedMoment, PredictedTarget, refusal as refusal_of_forecast};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use dependence::Successive;
+pub use failures::Outcomes;
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
@@ -163,7 +167,8 @@ pub fn analyse(input: &Input) -> Analysis {
         .notes
         .extend(time.and_then(|column| rounded::note(&table, column)));
     analysis.answer = answer::answer(&table, &analysis);
-    analysis.runs = scenarios::run_rows(table.runs);
+    let blocks = candidates::block_of_each(&table);
+    analysis.runs = scenarios::run_rows(table.runs, blocks.as_deref());
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);
     analysis

@@ -237,8 +237,9 @@ pub(crate) fn phase_place(name: &str) -> usize {
         .unwrap_or(phase::ORDER.len())
 }
 
-pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
-    let row = |row: Row| RunRow {
+/// With the block of each, in their order.
+pub(crate) fn run_rows(rows: Vec<Row>, blocks: Option<&[usize]>) -> Vec<RunRow> {
+    let row = |(place, row): (usize, Row)| RunRow {
         run: row.record.run,
         scenario: row.record.run.scenario,
         repetition: row.record.run.repetition,
@@ -254,11 +255,12 @@ pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
         unused: unused::of_run(row.record, row.cost),
         energy_source: row.energy_source,
         warnings: row.record.warnings.len(),
+        block: blocks.and_then(|blocks| blocks.get(place).copied()),
         values: row.values,
         steps: row.steps,
         framework: row.record.framework.clone(),
         epochs: row.record.epochs.clone(),
         profile: row.record.profile.clone(),
     };
-    rows.into_iter().map(row).collect()
+    rows.into_iter().enumerate().map(row).collect()
 }

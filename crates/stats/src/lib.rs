@@ -19,6 +19,7 @@ pub mod residuals;
 pub mod scale;
 pub mod special;
 
+mod blocked;
 mod error;
 mod estimate;
 mod grid;
@@ -33,6 +34,7 @@ mod summary;
 
 pub use anova::{Anova, Design, Observation, Residual, ResidualSource, Source, Sums, Term};
 pub use anova::{factorial, one_way};
+pub use blocked::{InBlock, Samples, blocks_differ, paired_contrast};
 pub use cell_means::{At, CellMeans, Contrast, LevelPair, TermTest};
 pub use compare::{Comparison, Sample, Verdict};
 pub use compare::{
@@ -46,7 +48,7 @@ pub use fit::slope;
 pub use grid::{rounding_variance, step_of};
 pub use interleaving::Interleaving;
 pub use pareto::pareto;
-pub use prediction::{LogMoments, LogSpread, normal};
+pub use prediction::{LogMoments, LogSpread, next_at_most, normal};
 pub use proportion::proportion;
 pub use ranking::{Ranked, RankedBehind, rank_lowest, rank_lowest_of};
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};

@@ -139,7 +139,7 @@ fn tasks(page: &mut Page, analysis: &Analysis) {
 }
 
 fn row(analysis: &Analysis, task: &TaskAnswer, pick: &Pick) -> Vec<TableCell> {
-    let best = pick.scenarios.first().and_then(|n| analysis.scenario(*n));
+    let best = pick.scenarios.first().and_then(|n| analysis.choice(*n));
     let label = best.map_or(String::new(), |best| best.label.clone());
     let time = best.and_then(|best| analysis.time_of(best));
     let cost = best.and_then(|best| best.cost.as_ref());
