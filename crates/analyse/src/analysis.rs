@@ -393,8 +393,14 @@ pub struct RunRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_source: Option<EnergySource>,
     pub warnings: usize,
+    /// The day or the repetition of everything that it belongs to, where the study has blocks.
+    #[serde(skip)]
+    pub(crate) block: Option<usize>,
     /// In the order of `Analysis::metrics`.
     pub values: Vec<Option<f64>>,
+    /// What each of them was rounded to; zero where it was not.
+    #[serde(skip)]
+    pub steps: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framework: Option<FrameworkRecord>,
     /// As in `run.json`.
@@ -402,6 +408,13 @@ pub struct RunRow {
     pub epochs: Vec<Epoch>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
+}
+
+impl RunRow {
+    /// Whether anything is concluded from it.
+    pub(crate) fn is_ok(&self) -> bool {
+        self.status == Status::Ok && self.excluded.is_none()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -35,7 +35,7 @@ pub struct TaskAnswer {
     pub usual: Option<u32>,
     /// The cheapest, then the fastest; one of both where they are the same.
     pub picks: Vec<Pick>,
-    /// Scenarios that were not ranked because runs of them failed.
+    /// Scenarios that were not ranked because runs of them failed, or there is only one.
     pub unranked: usize,
 }
 
@@ -149,7 +149,7 @@ fn of_task(analysis: &Analysis, task: &TaskBest) -> TaskAnswer {
 /// What a study lists first is what others are compared with everywhere.
 fn usual(analysis: &Analysis, task: &TaskBest) -> Option<u32> {
     let choices = analysis.study.factors.iter();
-    let choices = choices.filter(|factor| factor.role != Role::Task);
+    let choices = choices.filter(|factor| factor.role == Role::Choice);
     let is_first = |scenario: &ScenarioResult| {
         choices.clone().all(|factor| {
             let level = scenario.level(&factor.name).map(|level| &level.level);
@@ -159,7 +159,7 @@ fn usual(analysis: &Analysis, task: &TaskBest) -> Option<u32> {
     let ranked = task.ranked.iter();
     ranked
         .copied()
-        .find(|number| analysis.scenario(*number).is_some_and(is_first))
+        .find(|number| analysis.choice(*number).is_some_and(is_first))
 }
 
 struct Maker<'a> {
@@ -205,7 +205,7 @@ impl Maker<'_> {
 
     /// Levels that the task does not say and that the study varies.
     fn choice(&self, number: u32) -> String {
-        let Some(scenario) = self.analysis.scenario(number) else {
+        let Some(scenario) = self.analysis.choice(number) else {
             return String::new();
         };
         let is_varied = |level: &&LevelFacts| {
@@ -238,7 +238,7 @@ impl Maker<'_> {
         // So much more of the best one's value is so much less of the other one's.
         let part = |more: f64| more / (1.0 + more);
         let difference = |of: &dyn Fn(&ScenarioResult) -> Option<Decimal>| {
-            let value = |number: u32| of(self.analysis.scenario(number)?);
+            let value = |number: u32| of(self.analysis.choice(number)?);
             value(behind.scenario)?.checked_sub(value(best)?)
         };
         let mean = |scenario: &ScenarioResult| scenario.mean(metric).map(|mean| mean.value);
@@ -250,8 +250,8 @@ impl Maker<'_> {
             _ => None,
         };
         let currency = self.analysis.study.currency.parse().ok();
-        let values = self.analysis.scenario(behind.scenario).and_then(mean);
-        let values = values.zip(self.analysis.scenario(best).and_then(mean));
+        let values = self.analysis.choice(behind.scenario).and_then(mean);
+        let values = values.zip(self.analysis.choice(best).and_then(mean));
         Saving {
             metric: metric.to_owned(),
             against,
@@ -307,7 +307,7 @@ fn recommendations(analysis: &Analysis, tasks: &[TaskAnswer], within: f64) -> Ve
             goal: first.goal,
             choices: first.choices.clone(),
             verdict: first.verdict,
-            what: words::what(first, &places, tasks),
+            what: words::what(first, &places, tasks, analysis.best.measured_tasks),
             how_sure: words::how_sure(&picks, within),
             saves: words::saves(analysis, &picks, &usuals),
             tasks: places,

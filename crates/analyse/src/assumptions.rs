@@ -7,6 +7,7 @@ use stats::ResidualSource;
 
 use crate::design::{block_factors, by_scenario};
 use crate::lists::unique;
+use crate::sequence::is_imported;
 use crate::table::{Row, Table};
 use crate::variation::{MOST_ORDER, Model};
 use crate::words::format;
@@ -18,7 +19,8 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
     let levels = model.factors.iter().map(|f| f.levels.len());
     let full: usize = levels.fold(1, usize::saturating_mul);
     if cells < full {
-        let excluded = !table.study.exclude.is_empty();
+        // An import lists what its files do not have as excluded; nobody decided that.
+        let excluded = !table.study.exclude.is_empty() && !rows.iter().all(|r| is_imported(r));
         said.push(message!(
             "assume-missing",
             missing = full - cells,
@@ -55,11 +57,9 @@ pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<St
             said.push(message!("assume-blocks-adjusted"));
         }
     }
-    let unsuccessful = |group: &&[&Row]| {
-        let all = crate::scenarios::rows_of(table, group[0].record.run.scenario);
-        all.iter().any(crate::ranking::has_failed)
-    };
-    let failing = by_scenario(rows).iter().filter(|g| unsuccessful(g)).count();
+    let all: Vec<&Row> = table.runs.iter().collect();
+    let has_failed = |group: &&&[&Row]| group.iter().any(|row| crate::ranking::has_failed(row));
+    let failing = by_scenario(&all).iter().filter(has_failed).count();
     if failing > 0 {
         said.push(message!("assume-successful", scenarios = failing));
     }

@@ -3,15 +3,17 @@
 
 use messages::{message, word};
 use model::money::{Charge, PaidPhases, Unit};
+use model::run::metric;
 use model::{Currency, Money, OwnMachine, Price, RunRecord, Workload};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
-use stats::{Estimate, Interval};
+use stats::{Estimate, Interval, Sample};
 
 use crate::along::Along;
 use crate::analysis::ScenarioResult;
 use crate::lists::push_new;
+use crate::rounded::{self, sample};
 use crate::scenarios::ok_rows;
 use crate::table::{Row, Table};
 use crate::unused;
@@ -275,7 +277,7 @@ impl<'t> Maker<'t, '_> {
         let rent = self.per_hour(rented, currency)?;
         let paid = common_paid(own, rented);
         let confidence = self.table.confidence();
-        let time_ratio = ratio(&rented.seconds(paid), &own.seconds(paid), confidence)?;
+        let time_ratio = self.time_ratio([rented, own], paid, confidence)?;
         let money = |amount: Decimal| {
             let amount = amount.round_dp(cost::AMOUNT_PLACES).normalize();
             Money::new(amount, currency)
@@ -301,6 +303,30 @@ impl<'t> Maker<'t, '_> {
         })))
     }
 
+    /// Of the first to the second.
+    fn time_ratio(
+        &self,
+        sides: [&Side; 2],
+        paid: Option<&PaidPhases>,
+        confidence: f64,
+    ) -> Option<Estimate> {
+        let [a, b] = sides.map(|side| side.seconds(paid));
+        let [step_a, step_b] = sides.map(|side| self.step(side, metric::TOTAL_SECONDS));
+        ratio(sample(&a, step_a), sample(&b, step_b), confidence)
+    }
+
+    fn cost_ratio(&self, sides: [&Side; 2], confidence: f64) -> Option<Estimate> {
+        let [a, b] = sides.map(amounts);
+        let [step_a, step_b] = sides.map(|side| self.step(side, metric::COST));
+        ratio(sample(&a, step_a), sample(&b, step_b), confidence)
+    }
+
+    /// What its values were rounded to.
+    fn step(&self, side: &Side, name: &str) -> f64 {
+        let column = self.table.column(name);
+        column.map_or(0.0, |column| rounded::step(&side.rows, column))
+    }
+
     fn more_expensive(&self, phrase: &str, one: &Side, other: &Side) -> Option<Made> {
         let prices = [one.price.per_hour, other.price.per_hour];
         let Some(currency) = self.common_currency(&prices) else {
@@ -317,8 +343,7 @@ impl<'t> Maker<'t, '_> {
             return None;
         }
         let paid = common_paid(one, other);
-        let speed_up =
-            |confidence: f64| ratio(&cheap.seconds(paid), &expensive.seconds(paid), confidence);
+        let speed_up = |confidence: f64| self.time_ratio([cheap, expensive], paid, confidence);
         let basis = match paid.is_some() && cheap.is_plain() && expensive.is_plain() {
             true => Basis::Hours,
             false => Basis::Runs,
@@ -335,7 +360,7 @@ impl<'t> Maker<'t, '_> {
             Basis::Hours => {
                 speed_up(self.verdicts)?.over(break_even, "speed-up over the ratio of the prices")
             }
-            Basis::Runs => ratio(&amounts(cheap), &amounts(expensive), self.verdicts)?,
+            Basis::Runs => self.cost_ratio([cheap, expensive], self.verdicts)?,
         };
         let verdict = match cost_ratio.interval {
             Some(interval) if interval.low > 1.0 => CostVerdict::Cheaper,
@@ -421,11 +446,12 @@ fn common_paid<'s>(one: &'s Side, other: &Side) -> Option<&'s PaidPhases> {
 }
 
 /// First over second; without an interval where there are too few runs.
-fn ratio(first: &[f64], second: &[f64], confidence: f64) -> Option<Estimate> {
+fn ratio(first: Sample, second: Sample, confidence: f64) -> Option<Estimate> {
+    let compared = stats::welch_ratio_of(first, second, confidence);
+    let (first, second) = (first.values, second.values);
     if first.is_empty() || second.is_empty() {
         return None;
     }
-    let compared = stats::welch_ratio(first, second, confidence);
     let mean = |values: &[f64]| stats::precise::mean(values);
     let bare = |_| {
         let method = "ratio of means, too few runs for an interval";

@@ -1,21 +1,25 @@
 //! Two scenarios, two studies, or two versions of one: which is better, by how much, and how sure is that?
 
+mod pairs;
+
 use std::collections::BTreeMap;
 
 use messages::message;
+use model::EnergySource;
 use model::run::metric::Better;
-use model::{EnergySource, Status};
 use serde::Serialize;
-use stats::{CellMeans, Contrast, Design, Estimate, LevelPair, Observation, Scale};
+use stats::{Contrast, Estimate, Samples, Scale};
 
-use crate::analysis::{Analysis, LevelFacts, RunRow, ScenarioResult};
+use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
 use crate::decides::{Comparison, Verdict};
 use crate::energy;
+use crate::failures::{Failures, Outcomes};
 use crate::findings::MOST_REPETITIONS;
 use crate::lists::unique;
 use crate::words::comparison::Pair;
 use crate::words::format;
 use crate::words::names::MetricInfo;
+use pairs::{contrast, has_both, is_repeated, samples, scale};
 
 /// One of the two.
 #[derive(Clone, Copy)]
@@ -43,8 +47,13 @@ pub struct Compared {
     pub first: String,
     pub second: String,
     pub verdict: Verdict,
-    /// Whether the second is worse, where they are different and one direction is.
+    /// Whether the second is worse, where they are different and one direction is, or where more of its runs fail.
     pub is_worse: Option<bool>,
+    /// Whether it is worse because more of its runs fail: the first sentence says so, and the verdict is of the runs
+    /// that succeeded.
+    pub fails_more: bool,
+    /// Runs of the first and the second in the scenarios that both have, and how many of them failed.
+    pub outcomes: [Outcomes; 2],
     pub comparison: Comparison,
     pub estimate: Option<Estimate>,
     /// Of every scenario, that would probably decide it.
@@ -83,8 +92,9 @@ struct Comparer<'a> {
     info: &'a MetricInfo,
     matched: Vec<Matched<'a>>,
     scale: Scale,
-    /// Of each matched scenario: the values of both.
-    values: Vec<[Vec<f64>; 2]>,
+    /// Of each matched scenario: the values of the first and of the second.
+    values: Vec<Samples>,
+    failures: Failures,
 }
 
 /// What was measured and what was modelled differ by the model, too.
@@ -111,43 +121,35 @@ impl<'a> Comparer<'a> {
         let CompareRequest { first, second, .. } = request;
         let name = match request.metric {
             Some(word) => metric_name(first.analysis, word)?,
-            None => first
-                .analysis
-                .time_metric
-                .clone()
+            // A side of which no run succeeded has no time.
+            None => [first, second]
+                .iter()
+                .find_map(|side| side.analysis.time_metric.clone())
                 .ok_or_else(|| message!("compare-no-time", name = first.name))?,
         };
         let info = first.analysis.metric(&name);
+        let info = info.or_else(|| second.analysis.metric(&name));
         let none = || message!("compare-no-metric", name = first.name, metric = name);
         let info = info.ok_or_else(none)?;
         let matched = matched(first, second)?;
         if energy::is_energy(&name) {
             same_source(request, &matched)?;
         }
-        let values: Vec<[Vec<f64>; 2]> = matched
-            .iter()
-            .map(|m| {
-                [
-                    values(first.analysis, m.first.number, &name),
-                    values(second.analysis, m.second.number, &name),
-                ]
-            })
-            .collect();
-        let has_both = |both: &[Vec<f64>; 2]| both.iter().all(|values| !values.is_empty());
-        if !values.iter().any(has_both) {
+        let each = matched.iter();
+        let values: Vec<Samples> = each.map(|m| samples(first, second, m, &name)).collect();
+        let failures = Failures::of(matched.iter().map(|m| (m.first, m.second)));
+        let is_decided = failures.make_worse() || failures.make_better();
+        if !values.iter().any(has_both) && !is_decided {
             return Err(message!("compare-not-both", label = info.label));
         }
-        let positive = values.iter().flatten().flatten().all(|value| *value > 0.0);
-        let scale = match positive && info.unit != "%" {
-            true => Scale::Logarithmic,
-            false => Scale::Linear,
-        };
+        let scale = scale(&values, info);
         Ok(Comparer {
             request,
             info,
             matched,
             scale,
             values,
+            failures,
         })
     }
 
@@ -170,34 +172,71 @@ impl<'a> Comparer<'a> {
             }
             None => (Verdict::NotEstimable, None, None),
         };
-        let mut sentences = vec![self.answer(verdict, estimate.as_ref(), repetitions)];
-        sentences.extend(self.opposite(&scenarios));
-        sentences.extend(self.unsuccessful());
-        sentences.extend(self.unmatched());
         if self.matched.len() < 2 {
             scenarios.clear();
         }
-        let grew = estimate.as_ref().map(|estimate| match self.comparison() {
-            Comparison::Ratio => estimate.value > 1.0,
-            Comparison::Difference => estimate.value > 0.0,
-        });
-        let is_worse = match (verdict, self.info.better) {
-            (Verdict::Different, Better::Lower) => grew,
-            (Verdict::Different, Better::Higher) => grew.map(|grew| !grew),
-            _ => None,
-        };
         Ok(Compared {
             metric: self.info.name.clone(),
             first: self.request.first.name.to_owned(),
             second: self.request.second.name.to_owned(),
             verdict,
-            is_worse,
+            is_worse: self.is_worse(verdict, estimate.as_ref()),
+            fails_more: self.failures.make_worse(),
+            outcomes: self.failures.sides,
             comparison: self.comparison(),
-            estimate,
             repetitions,
+            sentences: self.sentences(verdict, estimate.as_ref(), repetitions, &scenarios),
+            estimate,
             scenarios,
-            sentences,
         })
+    }
+
+    /// A version that fails more is no better for the time of the runs that survive.
+    fn is_worse(&self, verdict: Verdict, estimate: Option<&Estimate>) -> Option<bool> {
+        if self.failures.make_worse() {
+            return Some(true);
+        }
+        if self.failures.make_better() {
+            return Some(false);
+        }
+        let grew = estimate.map(|estimate| match self.comparison() {
+            Comparison::Ratio => estimate.value > 1.0,
+            Comparison::Difference => estimate.value > 0.0,
+        });
+        match (verdict, self.info.better) {
+            (Verdict::Different, Better::Lower) => grew,
+            (Verdict::Different, Better::Higher) => grew.map(|grew| !grew),
+            _ => None,
+        }
+    }
+
+    fn sentences(
+        &self,
+        verdict: Verdict,
+        estimate: Option<&Estimate>,
+        repetitions: Option<usize>,
+        scenarios: &[ComparedScenario],
+    ) -> Vec<String> {
+        let names = [self.request.first.name, self.request.second.name];
+        let is_worse = self.failures.make_worse();
+        let failures = || self.failures.sentence(names, self.matched.len());
+        let mut sentences: Vec<String> = is_worse.then(failures).into_iter().collect();
+        if !is_worse || self.values.iter().any(has_both) {
+            sentences.push(self.answer(verdict, estimate, repetitions));
+        }
+        sentences.extend(self.opposite(scenarios));
+        if !is_worse {
+            sentences.extend(self.unsuccessful());
+        }
+        sentences.extend(estimate.and_then(|_| self.unrepeated()));
+        sentences.extend(self.unmatched());
+        sentences
+    }
+
+    fn unrepeated(&self) -> Option<String> {
+        let both = self.values.iter().filter(|both| has_both(both));
+        let scenarios = both.count() - self.repeated().count();
+        (scenarios > 0).then(|| message!("compare-single", scenarios))
     }
 
     fn comparison(&self) -> Comparison {
@@ -207,50 +246,20 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// All scenarios that both have, each as much as another.
+    /// All scenarios that both have and repeated, each as much as another.
     fn overall(&self) -> Option<Contrast> {
-        self.contrast(
-            self.values
-                .iter()
-                .filter(|[a, b]| !a.is_empty() && !b.is_empty()),
-        )
+        contrast(&self.repeated().collect::<Vec<_>>(), self.scale)
     }
 
-    fn contrast<'v>(&self, pairs: impl Iterator<Item = &'v [Vec<f64>; 2]>) -> Option<Contrast> {
-        let scaled = |value: f64| match self.scale {
-            Scale::Linear => value,
-            Scale::Logarithmic => value.ln(),
-        };
-        let mut data = Vec::new();
-        let mut count = 0;
-        for (scenario, both) in pairs.enumerate() {
-            count = scenario + 1;
-            for (side, values) in both.iter().enumerate() {
-                data.extend(values.iter().map(|value| Observation {
-                    levels: vec![scenario, side],
-                    value: scaled(*value),
-                }));
-            }
-        }
-        let levels = vec![count, 2];
-        let means = CellMeans::new(&Design { levels }, &data, None).ok()?;
-        let pair = LevelPair {
-            factor: 1,
-            level: 1,
-            base: 0,
-        };
-        means.difference(pair, &[])
+    /// One run says nothing of its spread.
+    fn repeated(&self) -> impl Iterator<Item = &Samples> {
+        self.values.iter().filter(|both| is_repeated(both))
     }
 
     fn margin(&self) -> f64 {
         let share = self.request.equal_within_percent / 100.0;
         let mean = || {
-            let all: Vec<f64> = self
-                .values
-                .iter()
-                .flat_map(|[first, _]| first)
-                .copied()
-                .collect();
+            let all: Vec<f64> = self.values.iter().flat_map(|both| both.values(0)).collect();
             stats::summary(&all, crate::CONFIDENCE).map_or(0.0, |s| s.mean.value)
         };
         match self.scale {
@@ -272,22 +281,28 @@ impl<'a> Comparer<'a> {
     fn estimate(&self, contrast: &Contrast, level: f64) -> Estimate {
         const METHOD: &str =
             "equally weighted scenarios, each with its own variance (Welch–Satterthwaite)";
+        const PAIRED: &str = "differences within blocks (Student)";
+        let method = match self.values.iter().any(|both| both.is_paired) {
+            true => PAIRED,
+            false => METHOD,
+        };
         match self.scale {
-            Scale::Linear => contrast.estimate(1.0 - level, METHOD, |value| value),
-            Scale::Logarithmic => contrast.estimate(1.0 - level, METHOD, f64::exp),
+            Scale::Linear => contrast.estimate(1.0 - level, method, |value| value),
+            Scale::Logarithmic => contrast.estimate(1.0 - level, method, f64::exp),
         }
     }
 
     fn fewest(&self) -> usize {
-        let counts = self.values.iter().flatten().map(Vec::len);
-        counts.filter(|count| *count > 0).min().unwrap_or(0)
+        let counts = self.repeated().flat_map(|both| &both.lists).map(Vec::len);
+        counts.min().unwrap_or(0)
     }
 
     fn scenarios(&self) -> Vec<ComparedScenario> {
         let level = LEVEL / self.matched.len().max(1) as f64;
         let each = self.matched.iter().zip(&self.values);
+        let each = each.filter(|(_, both)| is_repeated(both));
         each.filter_map(|(matched, values)| {
-            let contrast = self.contrast(std::iter::once(values))?;
+            let contrast = contrast(&[values], self.scale)?;
             let verdict = self.verdict(&contrast, level);
             let estimate = self.estimate(&contrast, level);
             Some(ComparedScenario {
@@ -319,17 +334,22 @@ impl<'a> Comparer<'a> {
         repetitions: Option<usize>,
     ) -> String {
         let CompareRequest { first, second, .. } = self.request;
-        let runs = |side: usize| {
-            self.values
-                .iter()
-                .map(|both| both[side].len())
-                .sum::<usize>()
+        let compared: Vec<&Samples> = match estimate {
+            Some(_) => self.repeated().collect(),
+            None => self.values.iter().collect(),
         };
-        let over = match self.matched.len() {
-            1 => String::new(),
-            scenarios => message!("compare-over", scenarios),
+        let runs = |side: usize| {
+            let counts = compared.iter().map(|both| both.lists[side].len());
+            counts.sum::<usize>()
+        };
+        let over = match (self.matched.len(), compared.len()) {
+            (1, _) => String::new(),
+            (_, scenarios) => message!("compare-over", scenarios),
         };
         let said = match estimate {
+            Some(estimate) if self.failures.are_any() => {
+                message!("compare-survivors", said = self.pair(verdict, estimate))
+            }
             Some(estimate) => self.pair(verdict, estimate),
             None => message!(
                 "compare-unrepeated",
@@ -381,25 +401,13 @@ impl<'a> Comparer<'a> {
         })
     }
 
-    /// Runs that failed are outcomes, not missing values.
-    fn unsuccessful(&self) -> Vec<String> {
-        let sides = [(self.request.first, true), (self.request.second, false)];
-        let said = sides.into_iter().filter_map(|(side, is_first)| {
-            let of = |m: &Matched| {
-                if is_first {
-                    m.first.number
-                } else {
-                    m.second.number
-                }
-            };
-            let numbers: Vec<u32> = self.matched.iter().map(of).collect();
-            let runs = side.analysis.runs.iter();
-            let failed = runs
-                .filter(|r| numbers.contains(&r.scenario) && has_failed(r))
-                .count();
-            (failed > 0).then(|| message!("compare-failed", name = side.name, runs = failed))
-        });
-        said.collect()
+    /// Runs that failed, where the second side is not the worse for them.
+    fn unsuccessful(&self) -> impl Iterator<Item = String> {
+        let names = [self.request.first.name, self.request.second.name];
+        let sides = names.into_iter().zip(self.failures.sides);
+        sides
+            .filter(|(_, side)| side.failed > 0)
+            .map(|(name, side)| message!("compare-failed", name, runs = side.failed))
     }
 
     fn unmatched(&self) -> Option<String> {
@@ -413,10 +421,6 @@ impl<'a> Comparer<'a> {
         let (first, second) = (first.name, second.name);
         (a + b > 0).then(|| message!("compare-left-out", a, b, first, second))
     }
-}
-
-fn has_failed(row: &RunRow) -> bool {
-    [Status::Failed, Status::OutOfMemory, Status::TimedOut].contains(&row.status)
 }
 
 fn metric_name(analysis: &Analysis, word: &str) -> Result<String, String> {
@@ -474,15 +478,4 @@ fn matched<'a>(first: &Side<'a>, second: &Side<'a>) -> Result<Vec<Matched<'a>>, 
         }
         _ => Err(message!("compare-one-scenario")),
     }
-}
-
-pub(crate) fn values(analysis: &Analysis, scenario: u32, metric: &str) -> Vec<f64> {
-    let Some(column) = analysis.metrics.iter().position(|m| m.name == metric) else {
-        return Vec::new();
-    };
-    let rows = analysis.runs.iter().filter(|row| {
-        row.scenario == scenario && row.status == Status::Ok && row.excluded.is_none()
-    });
-    rows.filter_map(|row| row.values.get(column).copied().flatten())
-        .collect()
 }

@@ -6,6 +6,7 @@ use model::study::FactorLevel;
 use model::{Level, Role, RunSequence, Study};
 use stats::{Blocks, Observation};
 
+use crate::sequence::is_imported;
 use crate::table::{Row, Table};
 use crate::words::names::level_phrase;
 
@@ -65,7 +66,9 @@ impl RowBlocks {
     /// `None` where there are no blocks.
     pub(crate) fn new(study: &Study, rows: &[&Row]) -> Option<RowBlocks> {
         let is_declared = !block_factors(study).is_empty();
-        let by_repetition = !is_declared && study.order == RunSequence::Blocks;
+        // Repetitions of measurements made elsewhere are numbers of rows, not times.
+        let is_measured = !rows.iter().any(|row| is_imported(row));
+        let by_repetition = !is_declared && study.order == RunSequence::Blocks && is_measured;
         let of = blocks(study, rows, by_repetition)?;
         Some(RowBlocks { of, is_declared })
     }

@@ -8,13 +8,14 @@ use stats::distribution::{f_sf, student_two_sided};
 
 use crate::CONFIDENCE;
 use crate::analysis::Drift;
-use crate::dependence::is_ordered;
-use crate::table::{Row, Table};
+use crate::sequence::{InOrderOfStarts, Sequence, is_imported};
+use crate::table::Table;
 use crate::words::format;
 use crate::words::names::MetricInfo;
 
 struct Point {
     scenario: u32,
+    /// Of its scenario, in the order of starts.
     repetition: u32,
     /// From 0, the first run, to 1, the last.
     place: f64,
@@ -41,7 +42,9 @@ pub(crate) fn drift(table: &Table, column: usize, level: f64) -> Option<Drift> {
     } else {
         1.0
     };
-    let repetition_p = repetition_p(&points, cells);
+    // Runs of one day have no order among them.
+    let is_known = InOrderOfStarts::of(&table.runs).is_known();
+    let repetition_p = is_known.then(|| repetition_p(&points, cells)).flatten();
     let change = slope.exp() - 1.0;
     // Two questions share the level.
     let is_sure = |p: f64| p < level / 2.0;
@@ -55,7 +58,7 @@ pub(crate) fn drift(table: &Table, column: usize, level: f64) -> Option<Drift> {
         seen: trend || jumps,
         sentence: sentence(
             &table.columns[column],
-            table.study.order,
+            order_words(table),
             Seen {
                 trend,
                 jumps,
@@ -66,25 +69,31 @@ pub(crate) fn drift(table: &Table, column: usize, level: f64) -> Option<Drift> {
 }
 
 fn points(table: &Table, column: usize) -> Option<Vec<Point>> {
-    let is_measured = |row: &&Row| row.is_ok() && is_ordered(row);
-    let mut rows: Vec<&Row> = table
-        .runs
-        .iter()
-        .filter(is_measured)
-        .filter(|r| r.values[column].is_some())
-        .collect();
-    rows.sort_by_key(|row| (row.record.started, row.record.run));
-    let last = rows.len().checked_sub(1).filter(|last| *last > 0)? as f64;
-    let point = |(place, row): (usize, &&Row)| {
-        let value = row.values[column].filter(|v| *v > 0.0)?;
-        Some(Point {
-            scenario: row.record.run.scenario,
-            repetition: row.record.run.repetition,
-            place: place as f64 / last,
-            value: value.ln(),
-        })
-    };
-    rows.iter().enumerate().map(point).collect()
+    let order = InOrderOfStarts::of(&table.runs);
+    let mut repetitions: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut points = Vec::new();
+    for (row, place) in order.rows.iter().zip(order.places()) {
+        if !row.is_ok() {
+            continue;
+        }
+        let Some(value) = row.values[column] else {
+            continue;
+        };
+        let scenario = row.record.run.scenario;
+        let so_far = repetitions.entry(scenario).or_default();
+        *so_far += 1;
+        let repetition = match is_imported(row) {
+            true => *so_far,
+            false => row.record.run.repetition,
+        };
+        points.push(Point {
+            scenario,
+            repetition,
+            place,
+            value: Some(value).filter(|value| *value > 0.0)?.ln(),
+        });
+    }
+    (points.len() > 1).then_some(points)
 }
 
 /// Takes each scenario's mean away from time and place alike (Frisch–Waugh–Lovell), so that only
@@ -146,15 +155,26 @@ struct Seen {
     change: f64,
 }
 
-fn sentence(info: &MetricInfo, order: RunSequence, seen: Seen) -> String {
+/// What the order of the runs makes of a machine that changes, as messages know it.
+fn order_words(table: &Table) -> &'static str {
+    let is_measured = !table.runs.iter().any(is_imported);
+    match (table.study.order, Sequence::of(&table.runs)) {
+        (RunSequence::Listed, _) if is_measured => "listed",
+        (RunSequence::Blocks | RunSequence::Random, _) if is_measured => "random",
+        (_, Sequence::InTurn) => "in-turn",
+        (_, Sequence::Apart) => "apart",
+        (_, Sequence::Unknown) => "unknown",
+    }
+}
+
+fn sentence(info: &MetricInfo, order: &str, seen: Seen) -> String {
     let metric = &info.label;
-    let shuffled = order != RunSequence::Listed;
     if seen.trend {
         let grew = seen.change > 0.0;
         let size = format::percent(seen.change.abs());
-        message!("drift-trend", metric, grew, size, shuffled)
+        message!("drift-trend", metric, grew, size, order)
     } else if seen.jumps {
-        message!("drift-jumps", metric, shuffled)
+        message!("drift-jumps", metric, order)
     } else {
         message!("drift-none", metric)
     }

@@ -23,6 +23,8 @@ pub(crate) struct Fit<'a> {
     /// Of every scenario, at least.
     pub(crate) repetitions: usize,
     pub(crate) is_asked: bool,
+    /// Factors whose effects may be those of the time of measurement.
+    pub(crate) in_time: Vec<usize>,
 }
 
 /// What is said of a term.
@@ -33,6 +35,15 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
+    /// Its levels were not measured in turn, while successive runs are alike.
+    pub(crate) fn in_time() -> Self {
+        Judged {
+            verdict: Verdict::Inconclusive,
+            repetitions: None,
+            sentence: Some(word!("effect-in-time").to_owned()),
+        }
+    }
+
     pub(crate) fn not_estimable(sentence: &str) -> Self {
         Judged {
             verdict: Verdict::NotEstimable,
@@ -156,7 +167,7 @@ pub(crate) fn level_effects(fit: &Fit, level_of: impl Fn(usize) -> f64) -> Vec<L
             let Some(contrast) = fit.means.difference(pair, &[]) else {
                 continue;
             };
-            effects.push(LevelEffect {
+            let mut effect = LevelEffect {
                 factor: factor.name.clone(),
                 level: factor.levels[level].text.clone(),
                 baseline: factor.levels[0].text.clone(),
@@ -164,7 +175,17 @@ pub(crate) fn level_effects(fit: &Fit, level_of: impl Fn(usize) -> f64) -> Vec<L
                 verdict: fit.verdict(&contrast, level_each),
                 sentence: fit.sentence(pair, &contrast, level_each),
                 estimate: fit.estimate(&contrast, 1.0 - level_each),
-            });
+            };
+            if fit.in_time.contains(&place) && fit.is_asked {
+                effect.verdict = Verdict::Inconclusive;
+                effect.estimate.interval = None;
+                effect.sentence = message!(
+                    "pair-in-time",
+                    level = factor.levels[level].phrase,
+                    baseline = factor.levels[0].phrase
+                );
+            }
+            effects.push(effect);
         }
     }
     effects

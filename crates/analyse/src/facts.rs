@@ -13,6 +13,7 @@ use crate::analysis::{
 use crate::lists::{entry, push_new};
 use crate::options::run_options;
 use crate::scenarios::level_facts;
+use crate::sequence::is_imported;
 use crate::smaller::scale_facts;
 use crate::stopping::StoppingFacts;
 use crate::table::{Row, Table};
@@ -41,11 +42,8 @@ pub(crate) fn study_facts(table: &Table, plan: &Plan, repriced: Option<&str>) ->
                 levels: f.levels.iter().map(|l| l.to_string()).collect(),
             })
             .collect(),
-        workload: match is_imported(table) {
-            true => message!("work-elsewhere"),
-            false => workload_sentence(study),
-        },
-        import_only: is_import_only(study) || is_imported(table),
+        workload: workload_sentence(table),
+        import_only: is_import_only(study) || is_elsewhere(table),
         run_options: run_options(table, plan),
         environments: study
             .environments
@@ -76,14 +74,20 @@ fn is_import_only(study: &Study) -> bool {
 }
 
 /// All that is known was measured elsewhere, whatever the study could run.
-fn is_imported(table: &Table) -> bool {
-    let mut origins = table.runs.iter().map(|row| &row.record.origin);
-    !table.runs.is_empty() && origins.all(|origin| matches!(origin, Origin::Imported { .. }))
+fn is_elsewhere(table: &Table) -> bool {
+    !table.runs.is_empty() && table.runs.iter().all(is_imported)
 }
 
 /// Only what no factor varies is said; the factors have their own table.
-fn workload_sentence(study: &Study) -> String {
+fn workload_sentence(table: &Table) -> String {
+    let study = table.study;
     match &study.workload {
+        // Stack, clients and load were those of whoever measured.
+        Workload::Serve(serve) if is_elsewhere(table) => {
+            let serving = serving_subject(study, serve);
+            message!("work-served-elsewhere", serving)
+        }
+        _ if is_elsewhere(table) => message!("work-elsewhere"),
         Workload::Train(train) => training_sentence(study, train),
         Workload::Serve(serve) => serving_sentence(study, serve),
         Workload::Command(command) if command.command.is_empty() => message!("work-elsewhere"),
@@ -93,15 +97,19 @@ fn workload_sentence(study: &Study) -> String {
     }
 }
 
+fn serving_subject(study: &Study, serve: &ServeWorkload) -> String {
+    let model = &serve.model;
+    let subject = match study.factor("model") {
+        None if model.is_empty() => "none",
+        None => "one",
+        Some(_) => "each",
+    };
+    message!("work-serving", subject, model)
+}
+
 fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
     let fixed = |name: &str| study.factor(name).is_none();
-    let model = &serve.model;
-    let subject = match fixed("model") {
-        true if model.is_empty() => "none",
-        true => "one",
-        false => "each",
-    };
-    let mut text = message!("work-serving", subject, model);
+    let mut text = serving_subject(study, serve);
     if let Some(side) = serve.image.filter(|_| fixed("image")) {
         text += &message!("work-at-pixels", side = side.to_string());
     }

@@ -48,7 +48,7 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
 
 /// Whether a factor was found to change the time, alone or together with others: only then is it said by how much
 /// each of its levels does.
-fn is_different(analysis: &Analysis, factor: &str) -> bool {
+pub(crate) fn is_different(analysis: &Analysis, factor: &str) -> bool {
     let time = analysis.time_metric.as_deref();
     let time = time.and_then(|name| analysis.variation(name));
     let terms = time.iter().flat_map(|time| &time.terms);

@@ -6,6 +6,7 @@ mod analysis;
 mod answer;
 mod assumptions;
 mod breakeven;
+mod candidates;
 mod compare;
 mod continued;
 mod curves;
@@ -16,10 +17,12 @@ mod drift;
 mod effects;
 mod energy;
 mod facts;
+mod failures;
 mod findings;
 mod follows;
 mod frameworks;
 mod growth;
+mod in_time;
 mod inputs;
 mod levels;
 pub mod lists;
@@ -34,9 +37,11 @@ mod provisioning;
 mod ranking;
 mod recommend;
 mod residuals;
+mod rounded;
 mod scale;
 mod scenarios;
 mod searched;
+mod sequence;
 mod serving;
 mod smaller;
 mod speedup;
@@ -62,11 +67,13 @@ pub use analysis::{
 };
 pub use answer::{Against, Answer, Goal, Pick, Recommendation, Saving, TaskAnswer};
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
+pub use candidates::Candidate;
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
 pub use continued::{PredictedMoment, PredictedTarget, refusal as refusal_of_forecast};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, FirstChoice, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use dependence::Successive;
+pub use failures::Outcomes;
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
@@ -92,7 +99,6 @@ pub use words::format;
 pub use words::growth::{name as law_name, refused as refusal_of_law};
 pub use words::names::{MetricInfo, metric_info, metric_value, phase_words};
 
-use dependence::Dependences;
 use levels::{Asked, Levels};
 use table::Table;
 use variation::Wanted;
@@ -117,15 +123,14 @@ pub struct Input<'a> {
 pub fn analyse(input: &Input) -> Analysis {
     let table = Table::new(input.study, input.records);
     let time = table.time_column();
-    let dependences = Dependences::of(&table);
-    let scenarios = scenarios::scenarios(&table, input.plan, &dependences);
+    let scenarios = scenarios::scenarios(&table, input.plan);
     let wanted = wanted(&table, time);
     let asked = wanted.iter().filter(|one| one.is_asked).count();
     let levels = Levels::of(&table, Asked::of(&table, &scenarios, asked));
     let serving = serving::serving(&table, &scenarios, &levels);
     let variations = variations(&table, time, &wanted, &levels);
     let stopping = stopping::stopping(&table, input.plan, time);
-    let successive = time.and_then(|column| dependences.of_time(&table, column, &scenarios));
+    let successive = time.and_then(|column| table.dependences.of_time(&table, column, &scenarios));
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
         study: facts::study_facts(&table, input.plan, input.repriced),
@@ -157,14 +162,34 @@ pub fn analyse(input: &Input) -> Analysis {
         answer: Answer::default(),
         metrics: table.columns.clone(),
     };
+    keep_speed_ups_that_are_known(&mut analysis);
     analysis.notes.extend(analysis.best.left_out.clone());
     analysis.notes.extend(residuals::medians(&analysis));
     analysis.notes.extend(unchecked(&analysis));
+    analysis
+        .notes
+        .extend(time.and_then(|column| rounded::note(&table, column)));
     analysis.answer = answer::answer(&table, &analysis);
-    analysis.runs = scenarios::run_rows(table.runs);
+    let blocks = candidates::block_of_each(&table);
+    analysis.runs = scenarios::run_rows(table.runs, blocks.as_deref());
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);
     analysis
+}
+
+/// By how much more cores are faster is said, wherever it is, where they were found to be.
+fn keep_speed_ups_that_are_known(analysis: &mut Analysis) {
+    let speed_ups = analysis.speed_ups.iter();
+    let known = speed_ups.map(|one| findings::is_different(analysis, &one.factor));
+    let known: Vec<bool> = known.collect();
+    for (speed_up, _) in analysis
+        .speed_ups
+        .iter_mut()
+        .zip(known)
+        .filter(|(_, known)| !known)
+    {
+        speed_up.sentences.clear();
+    }
 }
 
 /// The metrics that the study asks for, time, and cost where machines have different prices, are tested; others that

@@ -3,7 +3,7 @@
 use messages::{message, word};
 use model::run::metric::{self, Better};
 use serde::Serialize;
-use stats::Contrast;
+use stats::{Contrast, Samples};
 
 use crate::energy;
 use crate::table::Table;
@@ -38,14 +38,6 @@ pub struct Reason {
     pub by: f64,
     pub low: f64,
     pub high: f64,
-}
-
-/// A scenario with its values of every criterion, lower being better.
-#[derive(Debug)]
-pub(crate) struct Candidate {
-    pub(crate) scenario: u32,
-    pub(crate) values: Vec<Vec<f64>>,
-    pub(crate) means: Vec<f64>,
 }
 
 /// What counts as different and as equal.
@@ -161,22 +153,29 @@ fn column(
     Ok(column)
 }
 
+/// Scenarios by their numbers, with their values of every criterion, lower being better.
+///
 /// Pairs are compared by their means first: only who may be beaten is tested. Each question gets the level that
 /// all pairs and criteria leave it, since which of them are asked was picked from the data.
-pub(crate) fn front(candidates: &[Candidate], limits: Limits) -> Front {
-    let means: Vec<Vec<f64>> = candidates.iter().map(|one| one.means.clone()).collect();
+pub(crate) fn front(scenarios: &[u32], criteria: &[Samples], limits: Limits) -> Front {
+    let mean = |samples: &Samples, place: usize| stats::precise::mean(&samples.values(place));
+    let of = |place: usize| criteria.iter().map(|one| mean(one, place)).collect();
+    let means: Vec<Vec<f64>> = (0..scenarios.len()).map(of).collect();
     let measured = stats::pareto(&means);
-    let criteria = means.first().map_or(0, Vec::len);
-    let pairs = candidates.len() * candidates.len().saturating_sub(1) / 2;
+    let pairs = scenarios.len() * scenarios.len().saturating_sub(1) / 2;
     let limits = Limits {
-        level: limits.level / (pairs * criteria).max(1) as f64,
+        level: limits.level / (pairs * criteria.len()).max(1) as f64,
         ..limits
     };
-    let beaten = candidates.iter().filter_map(|one| {
-        let better = measured.iter().map(|place| &candidates[*place]);
+    let compared = Compared {
+        criteria,
+        means: &means,
+        limits,
+    };
+    let beaten = (0..scenarios.len()).filter_map(|one| {
         let mut found: Option<Beaten> = None;
-        for by in better.filter(|better| better.scenario != one.scenario) {
-            let Some(reasons) = differences(one, by, limits) else {
+        for by in measured.iter().copied().filter(|by| *by != one) {
+            let Some(reasons) = compared.differences(one, by) else {
                 continue;
             };
             let worse = |reasons: &[Difference]| reasons.iter().filter(|r| r.is_worse).count();
@@ -185,8 +184,8 @@ pub(crate) fn front(candidates: &[Candidate], limits: Limits) -> Front {
                 .is_none_or(|found| worse(&reasons) > worse(&found.reasons))
             {
                 found = Some(Beaten {
-                    scenario: one.scenario,
-                    by: by.scenario,
+                    scenario: scenarios[one],
+                    by: scenarios[by],
                     reasons,
                 });
             }
@@ -195,44 +194,45 @@ pub(crate) fn front(candidates: &[Candidate], limits: Limits) -> Front {
     });
     Front {
         beaten: beaten.collect(),
-        measured: measured
-            .iter()
-            .map(|place| candidates[*place].scenario)
-            .collect(),
+        measured: measured.iter().map(|place| scenarios[*place]).collect(),
     }
 }
 
-/// `None` unless every criterion is worse or practically equal, and one of them worse.
-fn differences(one: &Candidate, by: &Candidate, limits: Limits) -> Option<Vec<Difference>> {
-    let margin = |place: usize| limits.equal_within * by.means[place].abs();
-    let mut places = 0..one.means.len();
-    if places.any(|place| one.means[place] < by.means[place] - margin(place)) {
-        return None;
-    }
-    let mut reasons = Vec::new();
-    for place in 0..one.means.len() {
-        let (values, base) = (&one.values[place], &by.values[place]);
-        if values.len() < 2 || base.len() < 2 {
+struct Compared<'a> {
+    criteria: &'a [Samples],
+    /// Of each scenario, by criterion.
+    means: &'a [Vec<f64>],
+    limits: Limits,
+}
+
+impl Compared<'_> {
+    /// `None` unless every criterion is worse or practically equal, and one of them worse.
+    fn differences(&self, one: usize, by: usize) -> Option<Vec<Difference>> {
+        let (own, base, limits) = (&self.means[one], &self.means[by], self.limits);
+        let margin = |place: usize| limits.equal_within * base[place].abs();
+        let mut places = 0..own.len();
+        if places.any(|place| own[place] < base[place] - margin(place)) {
             return None;
         }
-        let contrast = stats::welch_contrast(values, base).ok()?;
-        let is_different = contrast.p() <= limits.level;
-        let is_worse = is_different && contrast.value > 0.0;
-        let is_equal = !is_different && is_within(&contrast, margin(place), limits.level);
-        if !is_worse && !is_equal {
-            return None;
+        let mut reasons = Vec::new();
+        for (place, samples) in self.criteria.iter().enumerate() {
+            let contrast = samples.contrast(one, by)?;
+            let is_different = contrast.p() <= limits.level;
+            let is_worse = is_different && contrast.value > 0.0;
+            let is_equal = !is_different && is_within(&contrast, margin(place), limits.level);
+            if !is_worse && !is_equal {
+                return None;
+            }
+            reasons.push(Difference {
+                is_worse,
+                contrast,
+                level: limits.level,
+                base: base[place].abs(),
+            });
         }
-        reasons.push(Difference {
-            is_worse,
-            contrast,
-            level: limits.level,
-            base: by.means[place].abs(),
-        });
+        let is_any_worse = reasons.iter().any(|reason| reason.is_worse);
+        is_any_worse.then_some(reasons)
     }
-    reasons
-        .iter()
-        .any(|reason| reason.is_worse)
-        .then_some(reasons)
 }
 
 /// Whether the interval is within the margin, by two one-sided tests (Schuirmann 1987).

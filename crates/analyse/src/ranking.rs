@@ -6,13 +6,14 @@ use messages::{message, word};
 use model::run::metric::{self, Better};
 use model::{Role, Status};
 use serde::Serialize;
+use stats::Samples;
 
 use crate::analysis::{LevelFacts, ScenarioResult, StatusCounts};
+use crate::candidates::{self, Candidate, Measured};
 use crate::decides::Verdict;
 use crate::design::are_linked;
 use crate::levels::Levels;
-use crate::pareto::{self, Candidate, Criteria, Dominated, Reason};
-use crate::scenarios::ok_rows;
+use crate::pareto::{self, Criteria, Dominated, Reason};
 use crate::serving::Serving;
 use crate::table::{Row, Table};
 use crate::words::names::MetricInfo;
@@ -23,6 +24,12 @@ use crate::words::{pareto as pareto_words, ranking as words};
 pub struct Best {
     /// In the order of the scenarios; one without levels where the study has one task.
     pub tasks: Vec<TaskBest>,
+    /// Of which anything was measured, also where there was nothing to choose between.
+    pub measured_tasks: usize,
+    /// What the numbers of rankings stand for, where the study has days or hosts that are no choice; otherwise empty,
+    /// and each is that scenario.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
     /// What holds for all tasks, then each.
     pub sentences: Vec<String>,
     /// Metrics that the Pareto set is over; empty without one.
@@ -35,19 +42,32 @@ impl Best {
     /// Whether it is the fastest of its task, or cannot be told from the fastest.
     pub fn is_among_fastest(&self, scenario: u32) -> bool {
         let mut rankings = self.tasks.iter().filter_map(|task| task.time.as_ref());
-        rankings.any(|ranking| ranking.is_first(scenario))
+        rankings.any(|ranking| ranking.is_first(self.number_of(scenario)))
     }
 
     pub fn is_among_cheapest(&self, scenario: u32) -> bool {
         let mut rankings = self.tasks.iter().filter_map(|task| task.cost.as_ref());
-        rankings.any(|ranking| ranking.is_first(scenario))
+        rankings.any(|ranking| ranking.is_first(self.number_of(scenario)))
     }
 
     /// Of all tasks: which scenarios no other of their task beats in all criteria, as measured.
     pub fn pareto(&self) -> impl Iterator<Item = u32> {
-        self.tasks
-            .iter()
-            .flat_map(|task| task.pareto.iter().copied())
+        let sets = self.tasks.iter().flat_map(|task| &task.pareto);
+        sets.flat_map(|number| self.members(*number))
+    }
+
+    /// The number that a scenario has in rankings.
+    pub fn number_of(&self, scenario: u32) -> u32 {
+        let mut all = self.candidates.iter();
+        let own = all.find(|one| one.members.contains(&scenario));
+        own.map_or(scenario, |own| own.scenario)
+    }
+
+    /// The scenarios that a number in rankings stands for.
+    pub fn members(&self, number: u32) -> Vec<u32> {
+        let mut all = self.candidates.iter();
+        let own = all.find(|one| one.scenario == number);
+        own.map_or_else(|| vec![number], |own| own.members.clone())
     }
 }
 
@@ -64,7 +84,7 @@ pub struct TaskBest {
     pub dominated: Vec<Dominated>,
     /// Scenarios whose runs all succeeded.
     pub ranked: Vec<u32>,
-    /// Never ranked by what survived.
+    /// Never ranked by what survived, nor by one run.
     pub unranked: Vec<Unranked>,
     pub sentences: Vec<String>,
 }
@@ -102,6 +122,8 @@ pub struct Behind {
 #[derive(Debug, Clone, Serialize)]
 pub struct Unranked {
     pub scenario: u32,
+    /// What sentences call it.
+    pub label: String,
     pub why: String,
 }
 
@@ -122,34 +144,57 @@ pub(crate) fn best(
     };
     let cost = table.column(metric::COST_PER_INFERENCE);
     let cost = cost.or_else(|| table.column(metric::COST));
-    let mut tasks: BTreeMap<Vec<&str>, Vec<&ScenarioResult>> = BTreeMap::new();
+    let candidates = candidates::candidates(table, scenarios);
+    let mut tasks: BTreeMap<Vec<&str>, Vec<&Candidate>> = BTreeMap::new();
     let is_task = |level: &&LevelFacts| table.study.role(&level.factor) == Role::Task;
     let mut order = Vec::new();
-    for scenario in scenarios {
-        let levels = scenario.levels.iter().filter(is_task);
+    for candidate in &candidates {
+        let levels = candidate.result.levels.iter().filter(is_task);
         let key: Vec<&str> = levels.map(|level| level.level.as_str()).collect();
         if !tasks.contains_key(&key) {
             order.push(key.clone());
         }
-        tasks.entry(key).or_default().push(scenario);
+        tasks.entry(key).or_default().push(candidate);
     }
+    let criteria = Criteria::of(table, time, cost);
+    let measured = Measured::new(table, &candidates);
+    let columns = [time]
+        .into_iter()
+        .chain(cost)
+        .chain(criteria.columns.clone());
+    let blocked = columns.filter(|column| measured.is_blocked(*column));
     let maker = Maker {
         table,
         serving,
         time,
         cost,
-        criteria: Criteria::of(table, time, cost),
+        blocked: blocked.collect(),
+        measured,
+        criteria,
         level: levels.ranking / tasks.len().max(1) as f64,
         dominance_level: levels.dominance / tasks.len().max(1) as f64,
     };
+    let measured_tasks = tasks
+        .values()
+        .filter(|task| task.iter().any(|one| one.result.runs.total() > 0));
+    let measured_tasks = measured_tasks.count();
     let made = order.iter().filter_map(|key| maker.task(&tasks[key]));
     let tasks: Vec<TaskBest> = made.collect();
     let criteria = maker.criteria_infos();
+    let criteria = criteria.map(|info| info.name.clone()).collect();
+    let left_out = maker.criteria.left_out;
+    let is_any_merged = candidates.iter().any(|one| one.members.len() > 1);
     Best {
-        sentences: words::sentences(&tasks, scenarios, table),
+        sentences: words::sentences(&tasks, measured_tasks, &candidates, table),
         tasks,
-        criteria: criteria.map(|info| info.name.clone()).collect(),
-        left_out: maker.criteria.left_out,
+        measured_tasks,
+        criteria,
+        left_out,
+        candidates: if is_any_merged {
+            candidates
+        } else {
+            Vec::new()
+        },
     }
 }
 
@@ -158,6 +203,9 @@ struct Maker<'t, 'a> {
     serving: Option<&'t Serving>,
     time: usize,
     cost: Option<usize>,
+    measured: Measured<'t, 'a>,
+    /// Columns in which blocks differ.
+    blocked: Vec<usize>,
     criteria: Criteria,
     /// Error rate of one ranking.
     level: f64,
@@ -165,53 +213,53 @@ struct Maker<'t, 'a> {
     dominance_level: f64,
 }
 
-/// A scenario and its values of one metric.
-struct Measured {
-    scenario: u32,
-    values: Vec<f64>,
-    mean: f64,
-}
-
 impl Maker<'_, '_> {
-    fn task(&self, scenarios: &[&ScenarioResult]) -> Option<TaskBest> {
-        let numbers: Vec<u32> = scenarios.iter().map(|scenario| scenario.number).collect();
-        if !are_linked(self.table, &numbers) {
+    fn task(&self, candidates: &[&Candidate]) -> Option<TaskBest> {
+        let members = candidates
+            .iter()
+            .flat_map(|one| one.members.iter().copied());
+        if !are_linked(self.table, &members.collect::<Vec<u32>>()) {
             return None;
         }
         let mut unranked = Vec::new();
         let mut ranked = Vec::new();
-        for scenario in scenarios.iter().filter(|s| s.runs.total() > 0) {
-            match self.why_not(scenario) {
+        let is_measured = |one: &&&Candidate| one.result.runs.total() > 0;
+        for candidate in candidates.iter().filter(is_measured) {
+            match self.why_not(candidate) {
                 Some(why) => unranked.push(Unranked {
-                    scenario: scenario.number,
+                    scenario: candidate.scenario,
+                    label: candidate.result.label.clone(),
                     why,
                 }),
-                None => ranked.push(*scenario),
+                None => ranked.push(*candidate),
             }
         }
         if ranked.len() + unranked.len() < 2 {
             return None;
         }
+        let (ranked, single) = self.repeated(ranked);
+        unranked.extend(single);
         let time = self.ranking(&ranked, self.time);
         let cost = self.cost.and_then(|column| self.ranking(&ranked, column));
         let is_task = |level: &&LevelFacts| self.table.study.role(&level.factor) == Role::Task;
-        let levels = scenarios.first()?.levels.iter().filter(is_task);
+        let levels = candidates.first()?.result.levels.iter().filter(is_task);
         let mut best = TaskBest {
             task: levels.cloned().collect(),
             time,
             cost,
             pareto: Vec::new(),
             dominated: Vec::new(),
-            ranked: ranked.iter().map(|scenario| scenario.number).collect(),
+            ranked: ranked.iter().map(|one| one.scenario).collect(),
             unranked,
             sentences: Vec::new(),
         };
         self.add_pareto(&mut best, &ranked);
         let is_asked = !self.table.study.pareto.is_empty();
-        best.sentences = words::of_task(&best, scenarios, self.infos(), !is_asked);
+        best.sentences = words::of_task(&best, candidates, self.infos(), !is_asked);
         if is_asked && !self.criteria.columns.is_empty() {
             let infos: Vec<&MetricInfo> = self.criteria_infos().collect();
-            best.sentences.extend(pareto_words::set(&best, &infos));
+            let sentences = pareto_words::set(&best, &labels(candidates), &infos);
+            best.sentences.extend(sentences);
         }
         Some(best)
     }
@@ -227,8 +275,8 @@ impl Maker<'_, '_> {
     }
 
     /// Why a scenario is not ranked by the runs that succeeded.
-    fn why_not(&self, scenario: &ScenarioResult) -> Option<String> {
-        let runs = &scenario.runs;
+    fn why_not(&self, candidate: &Candidate) -> Option<String> {
+        let runs = &candidate.result.runs;
         let failed = StatusCounts {
             failed: runs.failed,
             out_of_memory: runs.out_of_memory,
@@ -240,86 +288,154 @@ impl Maker<'_, '_> {
             return Some(message!("unranked-runs", failed, runs = runs.total()));
         }
         let served = self.serving.iter().flat_map(|serving| &serving.scenarios);
-        let mut own = served.filter(|one| one.scenario == scenario.number);
+        let mut own = served.filter(|one| candidate.members.contains(&one.scenario));
         own.any(|one| !one.is_reliable())
             .then(|| word!("unranked-requests").to_owned())
     }
 
-    fn measured(&self, scenario: &ScenarioResult, column: usize) -> Option<Measured> {
-        let rows = ok_rows(self.table, scenario.number);
-        let values: Vec<f64> = rows.iter().filter_map(|row| row.values[column]).collect();
-        let mean = stats::summary(&values, crate::CONFIDENCE)?.mean.value;
-        Some(Measured {
-            scenario: scenario.number,
-            values,
-            mean,
-        })
+    /// One run cannot be distinguished from noise; it takes nothing from those that were repeated.
+    fn repeated<'c>(&self, ranked: Vec<&'c Candidate>) -> (Vec<&'c Candidate>, Vec<Unranked>) {
+        let runs = |one: &Candidate| self.measured.list(one, self.time).len();
+        if ranked.iter().filter(|one| runs(one) > 1).count() < 2 {
+            return (ranked, Vec::new());
+        }
+        let (single, repeated): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|c| runs(c) == 1);
+        let single = single.into_iter().map(|one| Unranked {
+            scenario: one.scenario,
+            label: one.result.label.clone(),
+            why: word!("unranked-single").to_owned(),
+        });
+        (repeated, single.collect())
     }
 
-    fn ranking(&self, scenarios: &[&ScenarioResult], column: usize) -> Option<Ranking> {
-        let measured = scenarios.iter().filter_map(|s| self.measured(s, column));
-        let mut measured: Vec<Measured> = measured.collect();
-        measured.sort_by(|a, b| a.mean.total_cmp(&b.mean));
-        let (best, others) = measured.split_first()?;
+    /// Those that have the column, with their values.
+    fn samples<'c>(
+        &self,
+        candidates: &[&'c Candidate],
+        column: usize,
+    ) -> (Vec<&'c Candidate>, Samples) {
+        let all = candidates.iter();
+        let all = all.map(|one| (*one, self.measured.list(one, column)));
+        let (known, lists) = all.filter(|(_, list)| !list.is_empty()).unzip();
+        let is_paired = self.blocked.contains(&column);
+        (known, Samples { lists, is_paired })
+    }
+
+    fn ranking(&self, candidates: &[&Candidate], column: usize) -> Option<Ranking> {
+        let (known, samples) = self.samples(candidates, column);
+        let mean = |place: usize| stats::precise::mean(&samples.values(place));
+        let mut order: Vec<usize> = (0..known.len()).collect();
+        order.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
+        let (&lowest, others) = order.split_first()?;
         if others.is_empty() {
             return None;
         }
+        let number = |place: usize| known[place].scenario;
         let mut ranking = Ranking {
             metric: self.table.columns[column].name.clone(),
-            first: vec![best.scenario],
+            first: vec![number(lowest)],
             behind: Vec::new(),
             verdict: Verdict::NotEstimable,
             stability: None,
             repetitions: None,
         };
-        if measured.iter().any(|one| one.values.len() < 2) {
+        if samples.lists.iter().any(|list| list.len() < 2) {
+            return Some(ranking);
+        }
+        if others
+            .iter()
+            .any(|place| self.are_apart(column, [known[lowest], known[*place]]))
+        {
+            ranking.first = order.iter().map(|place| number(*place)).collect();
+            ranking.verdict = Verdict::Inconclusive;
             return Some(ranking);
         }
         let within = self.table.study.equal_within() / 100.0;
-        let margin = within * best.mean.abs();
-        let lists: Vec<&[f64]> = measured.iter().map(|one| one.values.as_slice()).collect();
-        let ranked = stats::rank_lowest(&lists, self.level, within)?;
-        let scenario = |place: usize| measured[place].scenario;
-        ranking.first = ranked.first.iter().map(|place| scenario(*place)).collect();
+        let ranked = stats::rank_lowest_of(&samples, self.level, within)?;
+        let best = *ranked.first.first()?;
+        ranking.first = ranked.first.iter().map(|place| number(*place)).collect();
         let behind = ranked.behind.iter().map(|behind| Behind {
-            scenario: scenario(behind.place),
+            scenario: number(behind.place),
             by: behind.by,
             low: behind.low,
             high: behind.high,
         });
         ranking.behind = behind.collect();
-        let level = self.level / others.len() as f64;
+        let wanted = |place: usize| stats::Decision {
+            margin: within * mean(best).abs(),
+            level: self.level / others.len() as f64,
+            repetitions: samples.lists[best].len().min(samples.lists[place].len()),
+        };
         let open = ranked.open.iter();
-        let needed = open.filter_map(|place| more(best, &measured[*place], margin, level));
+        let needed = open.filter_map(|place| {
+            let mut contrast = samples.contrast(*place, best)?;
+            if !samples.is_paired {
+                // For a spread, all repetitions beyond the first count.
+                contrast.degrees_of_freedom = contrast.count as f64 - 2.0;
+            }
+            stats::repetitions_to_decide(&contrast, wanted(*place))
+        });
         ranking.repetitions = needed.max();
         ranking.verdict = match (ranking.first.len(), ranked.is_settled()) {
             (1, _) => Verdict::Different,
             (_, true) => Verdict::PracticallyEqual,
             (_, false) => Verdict::Inconclusive,
         };
-        ranking.stability = stats::chance_of_lowest(&lists, self.table.study.seed);
+        // The best, then the others by their means.
+        let others = order.iter().copied().filter(|place| *place != best);
+        let lists = [best].into_iter().chain(others);
+        let lists = lists.map(|place| samples.lists[place].clone()).collect();
+        let ordered = Samples { lists, ..samples };
+        ranking.stability = stats::chance_of_lowest_of(&ordered, self.table.study.seed);
         Some(ranking)
     }
 
-    fn add_pareto(&self, best: &mut TaskBest, scenarios: &[&ScenarioResult]) {
+    /// Whether the machine may have changed between them.
+    fn are_apart(&self, column: usize, pair: [&Candidate; 2]) -> bool {
+        let members = pair.map(|one| one.members.as_slice());
+        self.table
+            .dependences
+            .are_apart(self.table, column, members)
+    }
+
+    fn add_pareto(&self, best: &mut TaskBest, ranked: &[&Candidate]) {
         if self.criteria.columns.is_empty() {
             return;
         }
-        let candidates = scenarios.iter().filter_map(|s| self.candidate(s));
-        let candidates: Vec<Candidate> = candidates.collect();
+        let has_all = |one: &&&Candidate| {
+            let mut columns = self.criteria.columns.iter();
+            columns.all(|column| !self.measured.list(one, *column).is_empty())
+        };
+        let known: Vec<&Candidate> = ranked.iter().filter(has_all).copied().collect();
+        let criteria = self.criteria.columns.iter();
+        let criteria = criteria.map(|column| self.criterion(&known, *column));
+        let criteria: Vec<Samples> = criteria.collect();
+        let numbers: Vec<u32> = known.iter().map(|one| one.scenario).collect();
         let limits = pareto::Limits {
             level: self.dominance_level,
             equal_within: self.table.study.equal_within() / 100.0,
         };
-        let front = pareto::front(&candidates, limits);
+        let front = pareto::front(&numbers, &criteria, limits);
         let infos: Vec<&MetricInfo> = self.criteria_infos().collect();
         best.pareto = front.measured;
-        let beaten = front.beaten.iter().map(|beaten| {
+        let labels = labels(ranked);
+        let of = |number: u32| known.iter().find(|one| one.scenario == number);
+        let in_time = |beaten: &&pareto::Beaten| {
+            let pair = of(beaten.scenario).zip(of(beaten.by));
+            let mut columns = self.criteria.columns.iter();
+            pair.is_some_and(|(a, b)| columns.any(|column| self.are_apart(*column, [a, b])))
+        };
+        let beaten = front.beaten.iter().filter(|one| !in_time(one));
+        let beaten = beaten.map(|beaten| {
             let (scenario, by) = (beaten.scenario, beaten.by);
             let each = beaten.reasons.iter().zip(&infos);
             let reasons: Vec<Reason> = each.map(|(found, info)| found.reason(info)).collect();
             Dominated {
-                sentence: pareto_words::dominated(scenario, by, &reasons, &infos),
+                sentence: pareto_words::dominated(
+                    [labels[&scenario], labels[&by]],
+                    &reasons,
+                    &infos,
+                ),
                 scenario,
                 by,
                 reasons,
@@ -328,43 +444,22 @@ impl Maker<'_, '_> {
         best.dominated = beaten.collect();
     }
 
-    /// `None` unless it has all criteria.
-    fn candidate(&self, scenario: &ScenarioResult) -> Option<Candidate> {
-        let mut candidate = Candidate {
-            scenario: scenario.number,
-            values: Vec::new(),
-            means: Vec::new(),
+    /// Lower is better.
+    fn criterion(&self, known: &[&Candidate], column: usize) -> Samples {
+        let sign = match self.table.columns[column].better {
+            Better::Higher => -1.0,
+            Better::Lower | Better::Neither => 1.0,
         };
-        for column in &self.criteria.columns {
-            let sign = match self.table.columns[*column].better {
-                Better::Higher => -1.0,
-                Better::Lower | Better::Neither => 1.0,
-            };
-            let measured = self.measured(scenario, *column)?;
-            let values = measured.values.iter().map(|value| sign * value);
-            candidate.values.push(values.collect());
-            candidate.means.push(sign * measured.mean);
-        }
-        Some(candidate)
+        let (_, mut samples) = self.samples(known, column);
+        let values = samples.lists.iter_mut().flatten();
+        values.for_each(|one| one.value *= sign);
+        samples
     }
 }
 
-/// Repetitions that would tell two scenarios apart, or show them to be equal.
-fn more(best: &Measured, other: &Measured, margin: f64, level: f64) -> Option<usize> {
-    let spread = |one: &Measured| stats::summary(&one.values, crate::CONFIDENCE);
-    let (a, b) = (spread(best)?, spread(other)?);
-    let part = |one: &stats::Summary| one.sd * one.sd / one.count as f64;
-    let repetitions = best.values.len().min(other.values.len());
-    let contrast = stats::Contrast {
-        value: other.mean - best.mean,
-        standard_error: (part(&a) + part(&b)).sqrt(),
-        degrees_of_freedom: (a.count + b.count - 2) as f64,
-        count: a.count + b.count,
-    };
-    let wanted = stats::Decision {
-        margin,
-        level,
-        repetitions,
-    };
-    stats::repetitions_to_decide(&contrast, wanted)
+/// What sentences call them.
+fn labels<'c>(candidates: &[&'c Candidate]) -> BTreeMap<u32, &'c str> {
+    let named = candidates.iter();
+    let named = named.map(|one| (one.scenario, one.result.label.as_str()));
+    named.collect()
 }

@@ -7,7 +7,6 @@ use rust_decimal::prelude::ToPrimitive;
 use stats::Estimate;
 
 use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
-use crate::compare::values;
 use crate::lists::unique;
 use crate::ranking::TaskBest;
 use crate::words::format;
@@ -60,7 +59,10 @@ fn check_energy(analysis: &Analysis) -> Result<(), String> {
     }
 }
 
-/// Whether a limit is kept, as far as the interval tells.
+/// How often a single run is to keep a limit, as far as is known.
+const OFTEN: f64 = 0.95;
+
+/// Whether a run keeps a limit 19 times in 20.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Keeps {
     Surely,
@@ -69,31 +71,63 @@ enum Keeps {
 }
 
 impl Keeps {
-    fn of(estimate: Option<&Estimate>, limit: Option<f64>) -> Self {
-        let (Some(estimate), Some(limit)) = (estimate, limit) else {
+    /// That the mean keeps it says little of a run: a next one must, and few of those that were seen may not.
+    fn of(runs: Option<Runs>, limit: Option<f64>) -> Self {
+        let (Some(runs), Some(limit)) = (runs, limit) else {
             return match limit {
                 None => Keeps::Surely,
                 Some(_) => Keeps::Not,
             };
         };
-        match estimate.interval {
-            Some(interval) if interval.high <= limit => Keeps::Surely,
-            Some(interval) if interval.low > limit => Keeps::Not,
-            None if estimate.value > limit => Keeps::Not,
+        let over = runs.values.iter().filter(|value| **value > limit).count();
+        let share = stats::proportion(over, runs.values.len(), crate::CONFIDENCE);
+        let too_many = |share: &Estimate| share.interval.is_some_and(|i| i.low > 1.0 - OFTEN);
+        let is_over_on_average = match runs.mean.interval {
+            Some(interval) => interval.low > limit,
+            None => runs.mean.value > limit,
+        };
+        let few = over as f64 <= (1.0 - OFTEN) * runs.values.len() as f64;
+        match runs.bound() {
+            _ if is_over_on_average || share.as_ref().is_some_and(too_many) => Keeps::Not,
+            Some(bound) if bound <= limit && few => Keeps::Surely,
             _ => Keeps::Perhaps,
         }
     }
 }
 
+/// What is known of one metric of a scenario.
+struct Runs<'a> {
+    values: Vec<f64>,
+    mean: &'a Estimate,
+}
+
+impl<'a> Runs<'a> {
+    fn of(analysis: &Analysis, scenario: &'a ScenarioResult, metric: &str) -> Option<Self> {
+        let members = analysis.best.members(scenario.number);
+        Some(Runs {
+            values: analysis.samples(&[members], metric)?.values(0),
+            mean: scenario.mean(metric)?,
+        })
+    }
+
+    /// What 19 of 20 runs keep; not below the mean's interval, which knows the steps of bills.
+    fn bound(&self) -> Option<f64> {
+        let high = self.mean.interval?.high;
+        stats::next_at_most(&self.values, OFTEN).map(|next| next.max(high))
+    }
+}
+
 fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
     let limit = wishes.most_cost.and_then(|most| most.amount.to_f64());
-    let ranked = analysis.scenarios.iter();
+    let ranked = analysis.choices();
     let ranked = ranked.filter(|scenario| task.ranked.contains(&scenario.number));
     let judged = ranked.map(|scenario| {
-        let time = Keeps::of(analysis.time_of(scenario), wishes.deadline_seconds);
-        let cost = scenario.cost.as_ref().map(|cost| &cost.estimate);
-        let energy = Keeps::of(scenario.mean(metric::ENERGY_JOULES), wishes.most_joules);
-        (time.max(Keeps::of(cost, limit)).max(energy), scenario)
+        let runs = |metric: &str| Runs::of(analysis, scenario, metric);
+        let time = analysis.time_metric.as_deref().and_then(runs);
+        let time = Keeps::of(time, wishes.deadline_seconds);
+        let cost = Keeps::of(runs(metric::COST), limit);
+        let energy = Keeps::of(runs(metric::ENERGY_JOULES), wishes.most_joules);
+        (time.max(cost).max(energy), scenario)
     });
     let judged: Vec<(Keeps, &ScenarioResult)> = judged.collect();
     let of = |keeps: Keeps| -> Vec<&ScenarioResult> {
@@ -160,15 +194,16 @@ fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Opti
             .total_cmp(&mean(b).unwrap_or(f64::NAN))
     });
     let first = among.first()?;
-    let lists: Vec<Vec<f64>> = among
-        .iter()
-        .map(|scenario| values(analysis, scenario.number, name))
-        .collect();
-    let lists: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
-    let stability = stats::chance_of_lowest(&lists, analysis.study.seed);
+    let groups = among.iter().map(|s| analysis.best.members(s.number));
+    let samples = analysis.samples(&groups.collect::<Vec<_>>(), name);
+    let seed = analysis.study.seed;
+    let stability = samples.and_then(|samples| stats::chance_of_lowest_of(&samples, seed));
     let levels = Some(first.phrase()).filter(|levels| !levels.is_empty());
     let mut facts: Vec<String> = levels.into_iter().collect();
     facts.extend(first.mean(time).map(|mean| format::duration(mean.value)));
+    let bound = Runs::of(analysis, first, time).and_then(|runs| runs.bound());
+    let bound = bound.filter(|_| wishes.deadline_seconds.is_some());
+    facts.extend(bound.map(|most| message!("recommend-bound", most = format::duration(most))));
     facts.extend(first.cost.as_ref().map(|cost| format::money(&cost.mean)));
     let energy = analysis.metric(metric::ENERGY_JOULES);
     let energy = energy.filter(|_| wishes.most_joules.is_some());

@@ -9,7 +9,6 @@ use rust_decimal::prelude::ToPrimitive;
 use stats::{Estimate, Summary};
 
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
-use crate::dependence::Dependences;
 use crate::lists::entry;
 use crate::table::{self, Row, Table};
 use crate::words::names::level_phrase;
@@ -18,11 +17,7 @@ use crate::{CONFIDENCE, curves, energy, percentiles, profile, unused};
 /// The half-width of an interval, relative to its value, that is requested.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
 
-pub(crate) fn scenarios(
-    table: &Table,
-    plan: &Plan,
-    dependences: &Dependences,
-) -> Vec<ScenarioResult> {
+pub(crate) fn scenarios(table: &Table, plan: &Plan) -> Vec<ScenarioResult> {
     let mut planned: BTreeMap<u32, usize> = BTreeMap::new();
     for run in &plan.runs {
         *planned.entry(run.scenario).or_default() += 1;
@@ -38,7 +33,7 @@ pub(crate) fn scenarios(
         let mut runs = StatusCounts::default();
         rows.iter().for_each(|row| runs.add(row.status()));
         let ok = ok_rows(table, number);
-        let metrics = summaries(table, &ok, dependences);
+        let metrics = summaries(table, &ok);
         let time = time.and_then(|name| metrics.get(name));
         let warned = rows.iter().filter(|row| !row.record.warnings.is_empty());
         ScenarioResult {
@@ -79,13 +74,13 @@ pub(crate) fn ok_rows<'t, 'a>(table: &'t Table<'a>, number: u32) -> Vec<&'t Row<
     rows.filter(|row| row.is_ok()).collect()
 }
 
-fn summaries(table: &Table, ok: &[&Row], dependences: &Dependences) -> BTreeMap<String, Summary> {
+fn summaries(table: &Table, ok: &[&Row]) -> BTreeMap<String, Summary> {
     let columns = table.columns.iter().enumerate();
     // A mean over measured and modelled runs is neither.
     let is_mixed = energy::sources(ok.iter().copied()).len() > 1;
     let columns = columns.filter(|(_, column)| !(is_mixed && energy::is_energy(&column.name)));
     let summaries = columns.filter_map(|(place, column)| {
-        let mut summary = dependences.summary(ok, place, table.confidence())?;
+        let mut summary = table.dependences.summary(ok, place, table.confidence())?;
         if column.name == metric::COST {
             widen_for_steps(&mut summary.mean, ok, table.confidence());
         }
@@ -242,8 +237,9 @@ pub(crate) fn phase_place(name: &str) -> usize {
         .unwrap_or(phase::ORDER.len())
 }
 
-pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
-    let row = |row: Row| RunRow {
+/// With the block of each, in their order.
+pub(crate) fn run_rows(rows: Vec<Row>, blocks: Option<&[usize]>) -> Vec<RunRow> {
+    let row = |(place, row): (usize, Row)| RunRow {
         run: row.record.run,
         scenario: row.record.run.scenario,
         repetition: row.record.run.repetition,
@@ -259,10 +255,12 @@ pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
         unused: unused::of_run(row.record, row.cost),
         energy_source: row.energy_source,
         warnings: row.record.warnings.len(),
+        block: blocks.and_then(|blocks| blocks.get(place).copied()),
         values: row.values,
+        steps: row.steps,
         framework: row.record.framework.clone(),
         epochs: row.record.epochs.clone(),
         profile: row.record.profile.clone(),
     };
-    rows.into_iter().map(row).collect()
+    rows.into_iter().enumerate().map(row).collect()
 }

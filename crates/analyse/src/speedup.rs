@@ -6,6 +6,7 @@ use stats::Estimate;
 
 use crate::along::{Along, Line};
 use crate::analysis::{LevelFacts, ScenarioResult};
+use crate::rounded;
 use crate::scenarios::ok_rows;
 use crate::table::Table;
 use crate::words::speedup::Words;
@@ -141,6 +142,7 @@ impl Maker<'_, '_> {
             (!times.is_empty()).then_some(Timed {
                 level,
                 scenario: (*cell)?.number,
+                step: rounded::step(&ok_rows(self.table, (*cell)?.number), self.time),
                 times,
             })
         };
@@ -166,8 +168,8 @@ impl Maker<'_, '_> {
     }
 
     fn point(&self, kind: SpeedUpKind, base: &Timed, timed: Timed) -> SpeedUpPoint {
-        let speed_up = match stats::welch_ratio(&base.times, &timed.times, self.table.confidence())
-        {
+        let confidence = self.table.confidence();
+        let speed_up = match stats::welch_ratio_of(base.sample(), timed.sample(), confidence) {
             Ok(comparison) => comparison.estimate,
             Err(_) => Estimate::bare(
                 geometric_mean(&base.times) / geometric_mean(&timed.times),
@@ -203,6 +205,14 @@ struct Timed<'s> {
     level: &'s LevelFacts,
     scenario: u32,
     times: Vec<f64>,
+    /// What they were rounded to.
+    step: f64,
+}
+
+impl Timed<'_> {
+    fn sample(&self) -> stats::Sample<'_> {
+        rounded::sample(&self.times, self.step)
+    }
 }
 
 /// Of values above zero.

@@ -8,8 +8,10 @@ use predict::sequential::confidence_at_looks;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
+use crate::dependence::Dependences;
 use crate::energy;
 use crate::lists::unique;
+use crate::rounded;
 use crate::target::{self, Course};
 use crate::words;
 use crate::words::names::{MetricInfo, metric_info};
@@ -23,12 +25,16 @@ pub(crate) struct Table<'a> {
     pub(crate) currency: Currency,
     /// Asked for in the study, told by no run.
     pub(crate) unknown_metrics: Vec<String>,
+    /// Of successive runs, by column.
+    pub(crate) dependences: Dependences,
 }
 
 pub(crate) struct Row<'a> {
     pub(crate) record: &'a RunRecord,
     /// In the order of the columns; only finite numbers.
     pub(crate) values: Vec<Option<f64>>,
+    /// What each value was rounded to; zero where it was not.
+    pub(crate) steps: Vec<f64>,
     /// In the table's currency.
     pub(crate) cost: Option<Money>,
     /// Limits that the run did not have: what it measured is not what was asked.
@@ -70,13 +76,17 @@ impl<'a> Table<'a> {
             .map(|(place, column)| (column.name.as_str(), place))
             .collect();
         let runs = measured.into_iter().map(|m| m.into_row(&index)).collect();
-        Table {
+        let mut table = Table {
             study,
             runs,
             columns,
             currency,
             unknown_metrics,
-        }
+            dependences: Dependences::default(),
+        };
+        table.dependences = Dependences::of(&table);
+        rounded::find(&mut table);
+        table
     }
 
     /// Of what the study asks for, as far as runs have it.
@@ -249,6 +259,7 @@ impl<'a> Measured<'a> {
         }
         Row {
             record: self.record,
+            steps: vec![0.0; values.len()],
             values,
             cost: self.cost,
             unmet: self.record.unmet_limits(),

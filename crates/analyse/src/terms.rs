@@ -24,10 +24,11 @@ pub(crate) fn terms(
     };
     let mut reversed: Vec<Reversed> = Vec::new();
     let mut found = Vec::new();
-    for ((term, p), answer) in model.anova.terms.iter().zip(&model.p).zip(answers) {
+    for (place, (term, answer)) in model.anova.terms.iter().zip(answers).enumerate() {
         let named = Named::of(term, model, fit);
         let level = answer.map_or(unasked.level, |answer| answer.level);
-        let judged = match p {
+        let judged = match &model.p[place] {
+            None if model.in_time[place] => Judged::in_time(),
             None => {
                 Judged::not_estimable(&assumptions::confounded(&named.factors, model, fit.study))
             }

@@ -14,6 +14,7 @@ use crate::design::{
     PresentFactor, RowBlocks, by_scenario, is_complete, observations, varied_factors,
 };
 use crate::effects::{self, Fit};
+use crate::in_time::InTime;
 use crate::percentiles;
 use crate::residuals::{self, Checked, Trimming};
 use crate::scale;
@@ -70,6 +71,16 @@ pub(crate) struct Model {
     pub(crate) trimming: Trimming,
     /// Of incomplete designs.
     pub(crate) aliases: Option<AliasTable>,
+    /// Terms that may be the time of measurement instead.
+    pub(crate) in_time: Vec<bool>,
+}
+
+impl Model {
+    fn factors_in_time(&self) -> Vec<usize> {
+        let terms = self.anova.terms.iter().zip(&self.in_time);
+        let single = terms.filter(|(term, in_time)| **in_time && term.factors.len() == 1);
+        single.map(|(term, _)| term.factors[0]).collect()
+    }
 }
 
 impl Model {
@@ -152,18 +163,33 @@ fn model(
         levels: o.levels.clone(),
     });
     let data: Vec<Observation> = scaled.collect();
+    let steps = rows.iter().map(|row| on_scale(choice.scale, row, column));
+    let values = Values {
+        design: &design,
+        measured: &raw,
+        scaled: &data,
+        steps: steps.collect(),
+    };
     let Known {
         means,
         residuals,
         trimming,
-    } = known(table.study, rows, &design, &raw, &data)?;
+    } = values.known(table.study, rows)?;
     let order = order(&means, factors.len());
     let anova = stats::factorial(&design, &data, order)?;
     let p = |term: &stats::Term| match term.source {
         Source::Effect => of_effect(&means, &design, term, order),
         Source::HigherOrder => means.test_higher(order).map_or(term.p, |test| Some(test.p)),
     };
-    let p = anova.terms.iter().map(p).collect();
+    let confounded = InTime::of(table, column, rows, &factors);
+    let is_in_time = |term: &stats::Term| {
+        let confounded = confounded.as_ref();
+        confounded.is_some_and(|time| time.confounds(&term.factors))
+    };
+    let in_time: Vec<bool> = anova.terms.iter().map(is_in_time).collect();
+    let known = anova.terms.iter().zip(&in_time);
+    let p = known.map(|(term, in_time)| if *in_time { None } else { p(term) });
+    let p = p.collect();
     let aliases = (!means.is_complete() || means.is_parted()).then(|| {
         let scenarios = by_scenario(rows).into_iter();
         let scenarios = scenarios.map(|group| group[0].record.scenario.clone());
@@ -180,6 +206,7 @@ fn model(
         residuals,
         trimming,
         aliases,
+        in_time,
     })
 }
 
@@ -190,54 +217,53 @@ struct Known {
     trimming: Trimming,
 }
 
-/// Of values as measured, and on the scale of the model.
-fn known(
-    study: &Study,
-    rows: &[&Row],
-    design: &Design,
-    raw: &[Observation],
-    data: &[Observation],
-) -> Result<Known, StatsError> {
-    let blocks = RowBlocks::new(study, rows);
-    let blocks = blocks.as_ref().map(RowBlocks::numbers);
-    let mut means = CellMeans::new(design, data, blocks)?;
-    // Days that differ are no heavy tails.
-    let residuals = match means.residuals() {
-        Some(residuals) => Some(Checked::of(residuals)),
-        None => {
-            let residuals = stats::residuals(design, data, MOST_ORDER);
-            residuals.as_ref().ok().map(Checked::of)
-        }
-    };
-    let mut trimming = Trimming::NotNeeded;
-    let is_heavy = residuals.as_ref().is_some_and(Checked::needs_robust_means);
-    if is_heavy && means.without_blocks {
-        trimming = Trimming::NotInBlocks;
-    } else if is_heavy {
-        let plain = CellMeans::new(design, raw, None)?;
-        (means, trimming) = trimmed(design, data, means, &plain);
-    }
-    Ok(Known {
-        means,
-        residuals,
-        trimming,
-    })
+struct Values<'v> {
+    design: &'v Design,
+    measured: &'v [Observation],
+    /// On the scale of the model.
+    scaled: &'v [Observation],
+    /// What each was rounded to, on that scale.
+    steps: Vec<f64>,
 }
 
-/// Trimmed means in the place of plain ones, where they can be had and do not contradict the means as measured, which
-/// the ranking and everything else is said of.
-fn trimmed(
-    design: &Design,
-    data: &[Observation],
-    means: CellMeans,
-    measured: &CellMeans,
-) -> (CellMeans, Trimming) {
-    match CellMeans::trimmed(design, data) {
-        Err(_) => (means, Trimming::TooFew),
-        Ok(trimmed) if scale::contradict(design, measured, &trimmed) => {
-            (means, Trimming::Contradicts)
+impl Values<'_> {
+    fn known(&self, study: &Study, rows: &[&Row]) -> Result<Known, StatsError> {
+        let blocks = RowBlocks::new(study, rows);
+        let blocks = blocks.as_ref().map(RowBlocks::numbers);
+        let mut means = CellMeans::new(self.design, self.scaled, blocks)?.rounded(&self.steps);
+        // Days that differ are no heavy tails.
+        let residuals = match means.residuals() {
+            Some(residuals) => Some(Checked::of(residuals)),
+            None => {
+                let residuals = stats::residuals(self.design, self.scaled, MOST_ORDER);
+                residuals.as_ref().ok().map(Checked::of)
+            }
+        };
+        let mut trimming = Trimming::NotNeeded;
+        let is_heavy = residuals.as_ref().is_some_and(Checked::needs_robust_means);
+        if is_heavy && means.without_blocks {
+            trimming = Trimming::NotInBlocks;
+        } else if is_heavy {
+            (means, trimming) = self.trimmed(means)?;
         }
-        Ok(trimmed) => (trimmed, Trimming::Done),
+        Ok(Known {
+            means,
+            residuals,
+            trimming,
+        })
+    }
+
+    /// Trimmed means in the place of plain ones, where they can be had and do not contradict the means as measured,
+    /// which the ranking and everything else is said of.
+    fn trimmed(&self, means: CellMeans) -> Result<(CellMeans, Trimming), StatsError> {
+        let measured = CellMeans::new(self.design, self.measured, None)?;
+        Ok(match CellMeans::trimmed(self.design, self.scaled) {
+            Err(_) => (means, Trimming::TooFew),
+            Ok(trimmed) if scale::contradict(self.design, &measured, &trimmed) => {
+                (means, Trimming::Contradicts)
+            }
+            Ok(trimmed) => (trimmed.rounded(&self.steps), Trimming::Done),
+        })
     }
 }
 
@@ -248,6 +274,14 @@ fn order(means: &CellMeans, factors: usize) -> usize {
     match tells && (factors < 2 || means.is_complete() || means.has_interactions(MOST_ORDER)) {
         true => MOST_ORDER,
         false => 1,
+    }
+}
+
+/// What the value was rounded to.
+fn on_scale(scale: Scale, row: &Row, column: usize) -> f64 {
+    match (scale, row.values[column]) {
+        (Scale::Logarithmic, Some(value)) => row.steps[column] / value.abs(),
+        _ => row.steps[column],
     }
 }
 
@@ -344,6 +378,7 @@ impl Fitted<'_, '_> {
             study: table.study,
             repetitions: fewest(&self.rows),
             is_asked: self.is_asked,
+            in_time: model.factors_in_time(),
         };
         let level = |factor: usize| {
             let term = model.anova.terms.iter();

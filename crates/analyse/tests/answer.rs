@@ -157,7 +157,9 @@ fn a_tie_names_the_candidates_and_saves_nothing() {
     // The same means, and runs that differ by a quarter.
     let mut world = timed(world(1, 2, 4), &[(100.0, 0.01), (100.0, 0.01)]);
     for record in &mut world.records {
-        let noise = [0.75, 1.25, 0.9, 1.1][record.run.repetition as usize - 1];
+        // Not in step: what a repetition has in common would be taken out.
+        let place = record.run.repetition * record.run.scenario;
+        let noise = [0.9, 0.75, 1.25, 1.1][place as usize % 4];
         let shift = if record.run.scenario == 2 { 1.02 } else { 1.0 };
         run(record, 100.0 * noise * shift, 0.01 * noise * shift);
     }
@@ -229,10 +231,7 @@ fn nothing_is_recommended_where_nothing_is_known() {
     half.end_as("C2-r1", Status::OutOfMemory, "killed");
     assert!(nothing(&half).contains("no two scenarios"));
     let cautions = answer(&half).cautions.join(" ");
-    assert!(
-        cautions.contains("Not ranked, because not every run succeeded: C2 ("),
-        "{cautions}"
-    );
+    assert!(cautions.contains("Not ranked: C2 ("), "{cautions}");
 
     let tasks_alone = timed(world(3, 1, 3), &[(1.0, 0.01), (2.0, 0.02), (3.0, 0.03)]);
     assert!(nothing(&tasks_alone).contains("nothing to choose"));

@@ -81,9 +81,7 @@ fn survivors_are_not_ranked() {
     assert!(!found.best.is_among_fastest(1));
     let text = said(&found);
     assert!(
-        text.contains(
-            "Not ranked, because not every run succeeded: C1 (8 timed-out of its 10 runs)"
-        ),
+        text.contains("Not ranked: C1 (8 timed-out of its 10 runs)"),
         "{text}"
     );
     assert!(
@@ -304,7 +302,9 @@ fn speed_ups_need_a_difference() {
         for level in &mut world.study.factors[0].levels {
             *level = Level::from(level.to_string().parse::<i64>().unwrap());
         }
-        said(&found(&world))
+        let found = found(&world);
+        let all = found.speed_ups.iter().flat_map(|one| one.sentences.clone());
+        said(&found) + &all.collect::<String>()
     };
     let open = numbers(&NOISY);
     assert!(!open.contains("as fast as 1"), "{open}");
@@ -466,5 +466,82 @@ fn no_interval_of_a_time_reaches_below_zero() {
     for scenario in &found.scenarios {
         let interval = found.time_of(scenario).unwrap().interval.unwrap();
         assert!(interval.low >= 0.0, "{}: {interval:?}", scenario.label);
+    }
+}
+
+/// One scenario with a single run takes nothing from the others.
+#[test]
+fn a_single_run_is_not_ranked_and_the_others_are() {
+    let a: &[f64] = &[10.0, 10.02, 9.98, 10.01, 9.99];
+    let c: &[f64] = &[12.0, 12.02, 11.98, 12.01, 11.99];
+    let times: [&[f64]; 3] = [a, &[5.0], c];
+    let levels: &[&str] = &["a", "b", "c"];
+    let one = found(&world(&[("batch", levels)], &times));
+    let text = said(&one);
+    assert!(
+        text.contains("Fastest: C1 (10.0 s); the next, C3, takes 20 % longer on average ["),
+        "{text}"
+    );
+    assert!(text.contains("Not ranked: C2 (one run)."), "{text}");
+    assert!(!text.contains("one repetition each"), "{text}");
+    assert!(one.best.is_among_fastest(1) && !one.best.is_among_fastest(2));
+    assert_eq!(one.answer.recommendations[0].choices, ["a"]);
+    // Of two, one of them with a single run, nothing is ranked.
+    let times: [&[f64]; 2] = [a, &[5.0]];
+    let none = found(&world(&[("batch", &levels[..2])], &times));
+    let text = said(&none);
+    assert!(
+        text.contains("cannot be distinguished from noise"),
+        "{text}"
+    );
+    assert!(!text.contains("one repetition each"), "{text}");
+    assert!(!none.best.is_among_fastest(1) && !none.best.is_among_fastest(2));
+}
+
+fn tasks(count: usize, choices: [f64; 2]) -> World {
+    let names: Vec<String> = (0..count).map(|n| format!("n{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let cells = (0..2 * count).map(|cell| {
+        let own = (1 + cell / 2) as f64 * choices[cell % 2];
+        vec![own, own * 1.01, own * 0.99, own * 1.005]
+    });
+    let times: Vec<Vec<f64>> = cells.collect();
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    world(&[("network", &names), ("batch", &["a", "b"])], &times)
+}
+
+/// What holds for all tasks but one that was not ranked does not hold for all.
+#[test]
+fn a_summary_counts_the_tasks_that_were_not_ranked() {
+    for count in [3, 8] {
+        let mut world = tasks(count, [1.0, 1.5]);
+        let all = said(&found(&world));
+        assert!(
+            all.contains(&format!("Fastest for all {count} tasks: a.")),
+            "{all}"
+        );
+        assert!(!all.contains("Not ranked"), "{all}");
+        for repetition in 1..=4 {
+            world.end_as(&format!("C5-r{repetition}"), Status::OutOfMemory, "killed");
+        }
+        let found = found(&world);
+        let some = said(&found);
+        assert!(!some.contains("for all"), "{some}");
+        let ranked = count - 1;
+        let first = format!("Fastest for {ranked} of {count} tasks: a.");
+        assert!(some.contains(&first), "{some}");
+        assert!(
+            some.contains("Not ranked: C5 (4 out-of-memory of its 4 runs)."),
+            "{some}"
+        );
+        // The answer counts the same tasks.
+        let what = &found.answer.recommendations[0].what;
+        assert!(!what.contains("for all"), "{what}");
+        let said_so = time(&found).assumptions.iter();
+        assert!(
+            said_so.clone().any(|a| a.contains("did not succeed")),
+            "{:?}",
+            time(&found).assumptions
+        );
     }
 }

@@ -394,13 +394,13 @@ pub(crate) struct ShowArgs {
     pub(crate) results: ResultsArgs,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,
-    /// Recommend the cheapest scenario whose run takes no longer, such as 2h
+    /// Recommend the cheapest scenario whose run takes no longer, 19 times in 20, such as 2h
     #[arg(long, value_name = "TIME", value_parser = plan::duration_seconds)]
     pub(crate) deadline: Option<f64>,
-    /// Recommend the fastest scenario whose run costs no more, such as "5 USD"
+    /// Recommend the fastest scenario whose run costs no more, 19 times in 20, such as "5 USD"
     #[arg(long, value_name = "MONEY")]
     pub(crate) most_cost: Option<model::Money>,
-    /// Recommend a scenario whose run uses no more energy, such as "50 kJ" or "2 kWh"
+    /// Recommend a scenario whose run uses no more energy, 19 times in 20, such as "50 kJ" or "2 kWh"
     #[arg(long, value_name = "ENERGY", value_parser = plan::joules)]
     pub(crate) most_energy: Option<f64>,
     #[command(flatten)]

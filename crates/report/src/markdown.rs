@@ -282,18 +282,25 @@ fn scenarios(out: &mut String, table: &ScenarioTable) {
 /// For a pull request: the answer, then every scenario.
 pub fn compared_markdown(compared: &Compared) -> String {
     let mut out = String::new();
-    let (first, rest) = match compared.sentences.split_first() {
-        Some((first, rest)) => (first.as_str(), rest),
-        None => ("", &[][..]),
+    let mut sentences = compared.sentences.iter().map(|sentence| escape(sentence));
+    let verdict = compared.verdict.words();
+    // The verdict is of the runs that succeeded, and stands beside their sentence.
+    let answer = match compared.fails_more {
+        true => {
+            let worse = sentences.next().unwrap_or_default();
+            let _ = writeln!(out, "**{worse}**\n");
+            let of_survivors = compared.estimate.as_ref().and(sentences.next());
+            of_survivors.map(|sentence| format!("- {sentence} ({verdict})"))
+        }
+        false => sentences
+            .next()
+            .map(|sentence| format!("**{sentence}** ({verdict})\n")),
     };
-    let _ = writeln!(
-        out,
-        "**{}** ({})\n",
-        escape(first),
-        compared.verdict.words()
-    );
-    for sentence in rest {
-        let _ = writeln!(out, "- {}", escape(sentence));
+    if let Some(line) = answer {
+        let _ = writeln!(out, "{line}");
+    }
+    for sentence in sentences {
+        let _ = writeln!(out, "- {sentence}");
     }
     if !compared.scenarios.is_empty() {
         let head = [

@@ -13,6 +13,7 @@ use crate::anova::columns::{factors_of, term_sets};
 use crate::anova::{Cells, Design, Observation};
 use crate::distribution::f_sf;
 use crate::error::StatsError;
+use crate::grid::rounding_variance;
 use crate::precise::sum_of_squares;
 use crate::residuals::Residuals;
 pub(crate) use basis::Basis;
@@ -99,6 +100,26 @@ impl CellMeans {
             is_trimmed: true,
             ..Self::with(cells, spreads)
         })
+    }
+
+    /// Of values that were rounded, each to this step on the scale of the values: no mean is known better than that
+    /// allows. In the order of the observations.
+    #[must_use]
+    pub fn rounded(mut self, steps: &[f64]) -> Self {
+        let mut sums = vec![0.0; self.spreads.len()];
+        for (cell, step) in self.cells.cell_of.iter().zip(steps) {
+            sums[*cell] += step;
+        }
+        let cells = self.cells.cells.iter().zip(sums);
+        for (place, (spread, (cell, sum))) in self.spreads.iter_mut().zip(cells).enumerate() {
+            let count = cell.count as f64;
+            let extra = rounding_variance(sum / count, spread.variance * count);
+            spread.variance += extra;
+            if let Some(joint) = &mut self.joint {
+                joint.covariance[place][place] += extra;
+            }
+        }
+        self
     }
 
     fn with(cells: Cells, spreads: Vec<Spread>) -> Self {

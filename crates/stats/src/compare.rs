@@ -4,6 +4,8 @@ use crate::cell_means::Contrast;
 use crate::distribution::student_two_sided;
 use crate::error::{StatsError, logarithms, require_finite, require_probability};
 use crate::estimate::{Estimate, StudentParts};
+use crate::grid::rounding_variance;
+use crate::precise::mean;
 use crate::summary::Moments;
 
 /// Two lists of values compared.
@@ -29,10 +31,32 @@ pub enum Verdict {
     NotShown,
 }
 
+/// Values that were rounded to this step; zero for values that were not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample<'a> {
+    pub values: &'a [f64],
+    pub step: f64,
+}
+
+impl<'a> From<&'a [f64]> for Sample<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Sample { values, step: 0.0 }
+    }
+}
+
 /// First mean less second mean, variances not supposed equal (Welch 1947).
 pub fn welch_difference(
     first: &[f64],
     second: &[f64],
+    confidence: f64,
+) -> Result<Comparison, StatsError> {
+    welch_difference_of(first.into(), second.into(), confidence)
+}
+
+/// The same of values that may have been rounded.
+pub fn welch_difference_of(
+    first: Sample,
+    second: Sample,
     confidence: f64,
 ) -> Result<Comparison, StatsError> {
     let welch = Welch::of(first, second, confidence)?;
@@ -44,7 +68,7 @@ pub fn welch_difference(
 }
 
 /// The same without an interval, for questions by the thousand: a quantile costs more than a probability.
-pub fn welch_contrast(first: &[f64], second: &[f64]) -> Result<Contrast, StatsError> {
+pub fn welch_contrast(first: Sample, second: Sample) -> Result<Contrast, StatsError> {
     let StudentParts {
         value,
         standard_error,
@@ -69,7 +93,21 @@ pub fn welch_ratio(
     second: &[f64],
     confidence: f64,
 ) -> Result<Comparison, StatsError> {
-    let welch = Welch::of(&logarithms(first)?, &logarithms(second)?, confidence)?;
+    welch_ratio_of(first.into(), second.into(), confidence)
+}
+
+/// The same of values that may have been rounded.
+pub fn welch_ratio_of(
+    first: Sample,
+    second: Sample,
+    confidence: f64,
+) -> Result<Comparison, StatsError> {
+    let (a, b) = (logarithms(first.values)?, logarithms(second.values)?);
+    let scaled = |values, of: Sample| {
+        let step = of.step / mean(of.values).abs();
+        Sample { values, step }
+    };
+    let welch = Welch::of(scaled(&a, first), scaled(&b, second), confidence)?;
     let method = format!(
         "ratio of geometric means, Welch interval of logarithms with {:.1} degrees of freedom",
         welch.parts.degrees_of_freedom
@@ -108,12 +146,15 @@ struct Welch {
 }
 
 impl Welch {
-    fn of(first: &[f64], second: &[f64], confidence: f64) -> Result<Self, StatsError> {
-        require_finite(first, 2)?;
-        require_finite(second, 2)?;
+    fn of(first: Sample, second: Sample, confidence: f64) -> Result<Self, StatsError> {
+        require_finite(first.values, 2)?;
+        require_finite(second.values, 2)?;
         require_probability(confidence)?;
-        let (a, b) = (Moments::of(first), Moments::of(second));
-        let (part_a, part_b) = (a.variance() / a.count as f64, b.variance() / b.count as f64);
+        let (a, b) = (Moments::of(first.values), Moments::of(second.values));
+        let part = |of: &Moments, step: f64| {
+            of.variance() / of.count as f64 + rounding_variance(step, of.variance())
+        };
+        let (part_a, part_b) = (part(&a, first.step), part(&b, second.step));
         let variance = part_a + part_b;
         let spread = part_a.powi(2) / (a.count - 1) as f64 + part_b.powi(2) / (b.count - 1) as f64;
         let degrees_of_freedom = if spread > 0.0 {

@@ -1,6 +1,7 @@
 //! Which of several means is the lowest, and which cannot be told from it.
 
-use crate::compare::welch_difference;
+use crate::blocked::Samples;
+use crate::cell_means::Contrast;
 use crate::precise::mean;
 
 /// Places are those of the lists.
@@ -33,44 +34,69 @@ impl Ranked {
 /// `level` is the error rate of the whole ranking; means within `equal_within` of the lowest one (a share of it) count
 /// as equal. `None` for fewer than two lists, or lists of fewer than two values.
 pub fn rank_lowest(lists: &[&[f64]], level: f64, equal_within: f64) -> Option<Ranked> {
-    let mut order: Vec<usize> = (0..lists.len()).collect();
-    let means: Vec<f64> = lists.iter().map(|list| mean(list)).collect();
-    order.sort_by(|a, b| means[*a].total_cmp(&means[*b]));
-    let (&best, others) = order.split_first()?;
-    if others.is_empty() || lists.iter().any(|list| list.len() < 2) {
+    rank_lowest_of(&Samples::unpaired(lists), level, equal_within)
+}
+
+/// The same of what was measured in blocks.
+pub fn rank_lowest_of(samples: &Samples, level: f64, equal_within: f64) -> Option<Ranked> {
+    let count = samples.lists.len();
+    if count < 2 || samples.lists.iter().any(|list| list.len() < 2) {
         return None;
     }
+    let best = lowest(samples)?;
+    let rivals = (0..count).filter(|place| *place != best);
+    let rivals = rivals.map(|place| Some((place, samples.contrast(place, best)?)));
+    let mut rivals: Vec<(usize, Contrast)> = rivals.collect::<Option<_>>()?;
+    rivals.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
     // Every other one is a question; which of them is the lowest was picked from the data.
-    let level = level / others.len() as f64;
-    let margin = equal_within * means[best].abs();
+    let level = level / rivals.len() as f64;
+    let base = mean(&samples.values(best)).abs();
+    let margin = equal_within * base;
     let mut ranked = Ranked {
         first: vec![best],
         behind: Vec::new(),
         open: Vec::new(),
     };
-    for &other in others {
-        let compared = welch_difference(lists[other], lists[best], 1.0 - level).ok()?;
-        let interval = compared.estimate.interval;
-        if compared.p <= level && compared.estimate.value > 0.0 {
-            let part = |value: f64| value / means[best].abs();
+    for (other, contrast) in rivals {
+        let estimate = contrast.estimate(1.0 - level, "", |value| value);
+        let interval = estimate.interval;
+        if contrast.p() <= level && contrast.value > 0.0 {
             ranked.behind.push(RankedBehind {
                 place: other,
-                by: part(compared.estimate.value),
-                low: part(interval.map_or(f64::NAN, |i| i.low)),
-                high: part(interval.map_or(f64::NAN, |i| i.high)),
+                by: contrast.value / base,
+                low: interval.map_or(f64::NAN, |i| i.low) / base,
+                high: interval.map_or(f64::NAN, |i| i.high) / base,
             });
             continue;
         }
         ranked.first.push(other);
         // Equal means of values that vary show nothing.
         let has_no_spread = interval.is_none_or(|i| i.low >= i.high);
-        let is_same = compared.estimate.value == 0.0 && has_no_spread;
+        let is_same = contrast.value == 0.0 && has_no_spread;
         let is_equal = interval.is_some_and(|i| i.low >= -margin && i.high <= margin);
         if !is_equal && !is_same {
             ranked.open.push(other);
         }
     }
     Some(ranked)
+}
+
+/// The lowest mean, unless the blocks that it shares with another one say the opposite: a fast day is no merit.
+fn lowest(samples: &Samples) -> Option<usize> {
+    let means = samples.lists.iter().enumerate();
+    let means = means.map(|(place, _)| (place, mean(&samples.values(place))));
+    let mut order: Vec<(usize, f64)> = means.collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (&(first, _), others) = order.split_first()?;
+    let lower = |best: usize, other: usize| {
+        let contrast = samples.contrast(other, best);
+        match contrast.is_some_and(|contrast| contrast.value < 0.0) {
+            true => other,
+            false => best,
+        }
+    };
+    let others = others.iter().map(|(place, _)| *place);
+    Some(others.fold(first, lower))
 }
 
 #[cfg(test)]

@@ -39,9 +39,9 @@ pub(crate) fn nothing(analysis: &Analysis, tasks: &[TaskAnswer]) -> Option<Strin
 }
 
 /// `cheapest and fastest for all 8 tasks`.
-pub(crate) fn what(pick: &Pick, places: &[usize], tasks: &[TaskAnswer]) -> String {
+pub(crate) fn what(pick: &Pick, places: &[usize], tasks: &[TaskAnswer], all: usize) -> String {
     let name = |place: &usize| LevelFacts::phrase_of(&tasks[*place].task);
-    let (all, some) = (tasks.len(), places.len());
+    let some = places.len();
     let of = match (all, some) {
         (1, _) => String::new(),
         _ if some == all => message!("answer-for-all", all),
@@ -120,14 +120,23 @@ pub(crate) fn saves(analysis: &Analysis, picks: &[&Pick], usuals: &[Option<u32>]
             true => ("usual-and-worst", &[][..]),
             false => ("usual", worst.as_slice()),
         };
-        said.extend(saving(info, picks, &usual, from));
-        said.extend(saving(info, picks, others, "worst"));
+        let label = |number: u32| {
+            let choice = analysis.choice(number);
+            choice.map_or_else(String::new, |choice| choice.label.clone())
+        };
+        said.extend(saving(info, picks, (&usual, from), label));
+        said.extend(saving(info, picks, (others, "worst"), label));
     }
     said
 }
 
 /// `Costs 62 % less than the usual choice (C1) [60 %, 64 %]: US$ 0.0012 per run.`
-fn saving(info: &MetricInfo, picks: &[&Pick], of: &[&Saving], than: &str) -> Option<String> {
+fn saving(
+    info: &MetricInfo,
+    picks: &[&Pick],
+    (of, than): (&[&Saving], &str),
+    label: impl Fn(u32) -> String,
+) -> Option<String> {
     let first = of.first()?;
     let part = |value: f64| format::percent(value.max(0.0));
     let less = |amount: &str| {
@@ -138,7 +147,7 @@ fn saving(info: &MetricInfo, picks: &[&Pick], of: &[&Saving], than: &str) -> Opt
         [only] if picks.len() == 1 => {
             let ends = format::interval(only.low, only.high, part);
             let amount = amount(info, only).map_or(String::new(), |text| format!(": {text}"));
-            let (less, scenario) = (less(&part(only.part)), format!("C{}", only.scenario));
+            let (less, scenario) = (less(&part(only.part)), label(only.scenario));
             message!("answer-saves", less, than, scenario, ends, amount)
         }
         several => {

@@ -35,7 +35,8 @@ pub fn quantity(estimate: &Estimate, scale: f64) -> Quantity {
         .as_ref()
         .map(|i| (i.high - i.low) / 2.0 / scale);
     match half {
-        Some(half) if half.is_finite() && half > 0.0 && value.is_finite() => {
+        // Of equal values, what is left is noise of floating numbers.
+        Some(half) if half.is_finite() && half > 1e-9 * value.abs() && value.is_finite() => {
             let places = uncertain_places(half)
                 .max(significant_places(value, 2))
                 .min(9);

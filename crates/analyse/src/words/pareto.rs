@@ -1,5 +1,7 @@
 //! Who is on the Pareto set and who is dominated, in sentences.
 
+use std::collections::BTreeMap;
+
 use messages::message;
 use model::run::metric::Better;
 
@@ -16,8 +18,7 @@ const MUCH: f64 = 1.0;
 
 /// `C4 is dominated by C2: takes 12 % longer and costs 30 % more; memory is practically equal.`
 pub(crate) fn dominated(
-    scenario: u32,
-    by: u32,
+    [scenario, by]: [&str; 2],
     reasons: &[Reason],
     infos: &[&MetricInfo],
 ) -> String {
@@ -35,7 +36,6 @@ pub(crate) fn dominated(
         0 => String::new(),
         count => message!("pareto-equal", labels = format::listed(&equal, 5), count),
     };
-    let (scenario, by) = (format!("C{scenario}"), format!("C{by}"));
     let worse = format::listed(&worse, 5);
     message!("pareto-dominated", scenario, by, worse, equal)
 }
@@ -57,9 +57,14 @@ fn worse_by(reason: &Reason, info: &MetricInfo) -> String {
 }
 
 /// Of the criteria that the study asks for. Who is beaten as measured, but not beyond doubt, is not settled.
-pub(crate) fn set(task: &TaskBest, criteria: &[&MetricInfo]) -> Vec<String> {
+pub(crate) fn set(
+    task: &TaskBest,
+    labels: &BTreeMap<u32, &str>,
+    criteria: &[&MetricInfo],
+) -> Vec<String> {
     let names = |numbers: &[u32]| {
-        let names: Vec<String> = numbers.iter().map(|number| format!("C{number}")).collect();
+        let names = numbers.iter().filter_map(|number| labels.get(number));
+        let names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
         format::listed(&names, 8)
     };
     let is_open = |number: &&u32| {

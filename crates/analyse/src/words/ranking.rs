@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use messages::{message, word};
-use model::{Money, Role, Study};
+use model::{Factor, Money, Role, Study};
 use rust_decimal::Decimal;
 
 use crate::analysis::{LevelFacts, ScenarioResult};
+use crate::candidates::Candidate;
 use crate::decides::Verdict;
 use crate::findings::MOST_REPETITIONS;
 use crate::lists::unique;
@@ -22,16 +23,21 @@ const MOST_TASKS: usize = 6;
 /// All of it: what holds for all tasks, then each.
 pub(crate) fn sentences(
     tasks: &[TaskBest],
-    scenarios: &[ScenarioResult],
+    measured_tasks: usize,
+    candidates: &[Candidate],
     table: &Table,
 ) -> Vec<String> {
     if tasks.is_empty() {
-        return nothing_to_choose(scenarios, table.study);
+        return nothing_to_choose(candidates, table.study);
     }
     let mut said = Vec::new();
     let mut is_enough = false;
     if tasks.len() > 1 {
-        let summary = Summary { tasks, scenarios };
+        let summary = Summary {
+            tasks,
+            measured_tasks,
+            candidates,
+        };
         let time = summary.of(|task| task.time.as_ref());
         let cost = summary.of(|task| task.cost.as_ref());
         is_enough = [&time, &cost]
@@ -53,13 +59,17 @@ pub(crate) fn sentences(
     let has_more = tasks.iter().any(|task| !task.unranked.is_empty());
     if said.is_empty() || (tasks.len() <= MOST_TASKS && (!is_enough || has_more)) {
         said.extend(each());
+    } else {
+        said.extend(unranked(tasks));
     }
     said
 }
 
-fn nothing_to_choose(scenarios: &[ScenarioResult], study: &Study) -> Vec<String> {
-    let measured = scenarios.iter().filter(|s| s.runs.total() > 0).count();
-    let varied = || study.factors.iter().filter(|f| f.levels.len() > 1);
+fn nothing_to_choose(candidates: &[Candidate], study: &Study) -> Vec<String> {
+    let measured = candidates.iter().filter(|c| c.result.runs.total() > 0);
+    let measured = measured.count();
+    let is_varied = |f: &&Factor| f.levels.len() > 1 && study.role(&f.name) != Role::Block;
+    let varied = || study.factors.iter().filter(is_varied);
     let all_tasks = varied().all(|f| study.role(&f.name) == Role::Task);
     match measured > 1 && all_tasks && varied().count() > 0 {
         true => vec![message!("choose-nothing", factors = varied().count())],
@@ -79,25 +89,45 @@ struct Found {
     is_of_all: bool,
 }
 
+/// Tasks that have a ranking, of all that were measured.
+#[derive(PartialEq, Clone, Copy)]
+struct Share {
+    tasks: usize,
+    all: usize,
+}
+
 #[derive(PartialEq)]
 enum Rest {
     /// One choice is best for all of so many tasks.
-    OneForAll(usize, String),
+    OneForAll(Share, String),
     /// Or not distinguishable from the best.
-    OneForAllOrAlike(usize, String),
-    Alike(usize, String),
+    OneForAllOrAlike(Share, String),
+    Alike(Share, String),
     ByChoice(String),
+}
+
+impl Share {
+    fn words(self) -> (usize, usize, bool) {
+        (self.tasks, self.all, self.tasks == self.all)
+    }
 }
 
 impl Rest {
     fn said(&self, what: &str) -> String {
         let word = message!("best-word", what);
         match self {
-            Rest::OneForAll(tasks, choice) => message!("best-for-all", word, tasks, choice),
-            Rest::OneForAllOrAlike(tasks, choice) => {
-                message!("best-for-all-or-alike", word, tasks, choice)
+            Rest::OneForAll(share, choice) => {
+                let (tasks, all, each) = share.words();
+                message!("best-for-all", word, each, tasks, all, choice)
             }
-            Rest::Alike(tasks, choices) => message!("best-alike", word, tasks, choices),
+            Rest::OneForAllOrAlike(share, choice) => {
+                let (tasks, all, each) = share.words();
+                message!("best-for-all-or-alike", word, each, tasks, all, choice)
+            }
+            Rest::Alike(share, choices) => {
+                let (tasks, all, each) = share.words();
+                message!("best-alike", word, each, tasks, all, choices)
+            }
             Rest::ByChoice(said) => message!("best-by-choice", word, said),
         }
     }
@@ -106,7 +136,8 @@ impl Rest {
 /// Which choice is best for which task.
 struct Summary<'a> {
     tasks: &'a [TaskBest],
-    scenarios: &'a [ScenarioResult],
+    measured_tasks: usize,
+    candidates: &'a [Candidate],
 }
 
 impl Summary<'_> {
@@ -129,7 +160,10 @@ impl Summary<'_> {
         let sets: Vec<Vec<String>> = ranked.iter().map(|(t, r)| choices(t, r)).collect();
         let in_all = |choice: &&String| sets.iter().all(|set| set.contains(choice));
         let common: Vec<String> = sets.first()?.iter().filter(in_all).cloned().collect();
-        let tasks = ranked.len();
+        let tasks = Share {
+            tasks: ranked.len(),
+            all: self.measured_tasks,
+        };
         let is_all = common.len() == 1 && sets.iter().all(|set| set.len() == 1);
         let rest = match common.as_slice() {
             [] => self.by_choice(&ranked, &sets),
@@ -170,8 +204,8 @@ impl Summary<'_> {
 
     /// Levels of a scenario that its task does not say.
     fn choice(&self, task: &TaskBest, number: u32) -> Option<String> {
-        let scenario = self.scenarios.iter().find(|s| s.number == number)?;
-        Some(choice_of(task, scenario))
+        let own = self.candidates.iter().find(|c| c.scenario == number)?;
+        Some(choice_of(task, &own.result))
     }
 }
 
@@ -183,11 +217,11 @@ fn choice_of(task: &TaskBest, scenario: &ScenarioResult) -> String {
 /// Of one task.
 pub(crate) fn of_task(
     task: &TaskBest,
-    scenarios: &[&ScenarioResult],
+    candidates: &[&Candidate],
     (time, cost): (&MetricInfo, Option<&MetricInfo>),
     has_line: bool,
 ) -> Vec<String> {
-    let by_number = scenarios.iter().map(|s| (s.number, *s)).collect();
+    let by_number = candidates.iter().map(|c| (c.scenario, &c.result)).collect();
     let words = Words {
         task,
         by_number,
@@ -202,7 +236,7 @@ pub(crate) fn of_task(
 pub(crate) fn unranked(tasks: &[TaskBest]) -> Option<String> {
     let each = tasks.iter().flat_map(|task| &task.unranked);
     let named: Vec<String> = each
-        .map(|one| format!("C{} ({})", one.scenario, one.why))
+        .map(|one| format!("{} ({})", one.label, one.why))
         .collect();
     let is_any = !named.is_empty();
     is_any.then(|| message!("best-unranked", named = format::listed(&named, 4)))
@@ -223,7 +257,8 @@ impl Words<'_> {
         match (&self.task.time, &self.task.cost) {
             (Some(time), Some(cost)) if time.first == cost.first => {
                 let rest = self.on_the_line(&time.first);
-                let is_only = self.has_line && self.task.task.is_empty() && rest.is_empty();
+                let is_all = self.task.task.is_empty() && self.task.unranked.is_empty();
+                let is_only = self.has_line && is_all && rest.is_empty();
                 let mut best = self.ranked(BOTH, time, self.time);
                 if time.verdict == Verdict::Different && is_only {
                     best = format!("{best} {}", word!("best-nothing-else"));
@@ -257,7 +292,10 @@ impl Words<'_> {
         let names: Vec<String> = ranking.first.iter().map(|n| self.label(*n)).collect();
         match (ranking.verdict, ranking.first.as_slice()) {
             (Verdict::NotEstimable, [first, ..]) => {
-                message!("best-single", word, named = self.named(*first))
+                let all = self.by_number.values();
+                let mut all = all.filter_map(|one| one.metrics.get(&ranking.metric));
+                let each = all.all(|known| known.count < 2);
+                message!("best-single", word, each, named = self.named(*first))
             }
             (Verdict::Different, [only]) => {
                 let named = self.named(*only);
@@ -309,7 +347,8 @@ impl Words<'_> {
     }
 
     fn label(&self, number: u32) -> String {
-        format!("C{number}")
+        let own = self.by_number.get(&number);
+        own.map_or_else(|| format!("C{number}"), |own| own.label.clone())
     }
 
     /// `C1 (1.92 s, US$ 0.00009)`.

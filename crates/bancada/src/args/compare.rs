@@ -25,7 +25,7 @@ pub(crate) struct CompareArgs {
     /// Percentage within which a difference counts as none [default: that of A's study, or 2]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) margin: Option<f64>,
-    /// Exit with code 7 if B is worse; `unproven`: also if the data leave it open
+    /// Exit with code 7 if B is worse or fails more often; `unproven`: also if the data leave it open
     #[arg(long, value_name = "WHEN", num_args = 0..=1, default_missing_value = "worse")]
     pub(crate) gate: Option<Gate>,
     /// How to print the answer

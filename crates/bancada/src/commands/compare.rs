@@ -275,7 +275,7 @@ fn exit(compared: &Compared, gate: Option<Gate>) -> Exit {
     );
     match (gate, compared.is_worse) {
         (Some(_), Some(true)) => Exit::Worse,
-        (Some(Gate::Unproven), _) if is_open => Exit::Worse,
+        (Some(Gate::Unproven), None) if is_open => Exit::Worse,
         _ => Exit::Ok,
     }
 }

@@ -186,11 +186,49 @@ price = "3.6 USD/h"
     show(&["--deadline", "1min", "--most-cost", "0.02 USD"])
         .ends_with(0)
         .says("no scenario is surely within 1 min 00 s and US$ 0.02");
-    show(&["--deadline", "100.2s"])
+    // All of four runs are within it, and one in 20 may not be.
+    show(&["--deadline", "100.5s"])
         .ends_with(0)
         .says("Not settled by their intervals: C1");
     show(&["--deadline", "soon"]).ends_with(2);
     show(&["--most-cost", "5 BRL"])
         .ends_with(2)
         .says("the costs are in USD, the limit is in BRL");
+}
+
+/// A version that crashes passes no gate, however fast the runs are that it finishes.
+#[test]
+fn no_gate_lets_through_what_fails_more() {
+    let folder = Bench::new();
+    let mut csv = "batch,t,end\n".to_owned();
+    for run in 0..10 {
+        let seconds = 10.0 + f64::from(run) * 0.01;
+        let half = seconds / 2.0;
+        csv += &format!("sound,{seconds},ok\n");
+        csv += &match run {
+            0..3 => format!("crashing,{half},ok\n"),
+            _ => "crashing,,failed\n".to_owned(),
+        };
+        csv += "hanging,,timed-out\n";
+    }
+    folder.write("runs.csv", &csv);
+    let import = ["import", "runs.csv", "--name", "runs", "--factor", "batch"];
+    let columns = ["--metric", "t=train_seconds:s", "--status", "end"];
+    folder
+        .bancada(&[&import[..], &columns].concat())
+        .ends_with(0);
+    let ask = |sides: [&str; 2], more: &[&str]| {
+        folder.bancada(&[&["compare", "results/runs"], &sides[..], more].concat())
+    };
+    ask(["C1", "C2"], &["--gate"])
+        .ends_with(7)
+        .says("C2 is worse: 7 of its 10 runs did not succeed, 0 of 10 of C1.");
+    ask(["C1", "C2"], &[]).ends_with(0);
+    ask(["C1", "C3"], &["--gate"]).ends_with(7);
+    ask(["C1", "C2"], &["--format", "markdown"])
+        .ends_with(0)
+        .says("**C2 is worse: ");
+    for sides in [["C2", "C1"], ["C3", "C1"]] {
+        ask(sides, &["--gate"]).ends_with(if sides[0] == "C2" { 7 } else { 0 });
+    }
 }

@@ -78,6 +78,68 @@ fn a_study_made_of_rows_takes_more_of_them() {
         .says("No run has a time");
 }
 
+const SERVED: &str = r#"
+[study]
+name = "answers"
+[factors]
+environment = ["m1", "m2"]
+model = ["tinybert", "bigbert"]
+load = ["cold", "warm"]
+[environments.m1]
+price = "aws/sagemaker-serverless-1024@us-east-1"
+serverless = { memory = 1024 }
+[environments.m2]
+price = "aws/sagemaker-serverless-2048@us-east-1"
+serverless = { memory = 2048 }
+[import]
+row = "request"
+factors = { mem = "environment", model = "model", load = "load" }
+metrics = { lat = "latency_seconds:ms" }
+repetition = "rep"
+"#;
+
+/// Answers of models that Bancada does not know, measured elsewhere: the whole analysis of a serving study.
+#[test]
+fn answers_of_any_model_are_analysed_as_serving() {
+    let bench = Bench::new();
+    let mut rows = "mem,model,load,rep,lat\n".to_owned();
+    let mut place = 0;
+    for (memory, small, large) in [("m1", 100.0, 900.0), ("m2", 90.0, 300.0)] {
+        for (model, warm) in [("tinybert", small), ("bigbert", large)] {
+            for (load, times) in [("cold", 4.0), ("warm", 1.0)] {
+                for request in 0..60 {
+                    place += 1;
+                    let noise = f64::from(place * 37 % 101) / 1000.0;
+                    let latency = warm * times * (1.0 + noise);
+                    rows += &format!("{memory},{model},{load},{},{latency:.3}\n", request % 3 + 1);
+                }
+            }
+        }
+    }
+    bench.write("answers.csv", &rows);
+    for (name, workload) in [("without", ""), ("with", "[workload]\nkind = \"serve\"\n")] {
+        let study = SERVED.replace("[import]", &format!("{workload}[import]"));
+        bench.write("serving.toml", &study);
+        let import = format!("import --study serving.toml --out {name} answers.csv");
+        bench
+            .bancada(&words(&import))
+            .ends_with(0)
+            .says("24 runs added");
+        let show = format!("show serving.toml --out {name}");
+        let shown = bench.bancada(&words(&show)).ends_with(0);
+        shown
+            .says("per million responses")
+            .says("m1 · tinybert: a cold response takes 4.0")
+            .says("1024 MB for tinybert")
+            .says("2048 MB for bigbert");
+        bench
+            .bancada(&words(&format!("report serving.toml --out {name}")))
+            .ends_with(0);
+        let report = text(&bench, &format!("{name}/report.html"));
+        assert!(report.contains("measured elsewhere"));
+    }
+}
+
 /// NIST's SmLs08 and SmLs09 (itl.nist.gov/div898/strd): nine treatments of 201 and 2001 values like
 /// 1000000000000.4, whose F is 201 and 2001 by certificate.
 #[test]

@@ -116,11 +116,12 @@ fn meaning(draft: &Draft, factor: &DraftFactor, problems: &Problems) -> Meaning 
         (CORES, _) => Meaning::Cores,
         (MEMORY, _) => Meaning::Memory,
         (_, None) => Meaning::Nothing,
-        (_, Some(workload)) => workload_meaning(workload, factor, problems),
+        (_, Some(workload)) => workload_meaning(draft, workload, factor, problems),
     }
 }
 
 fn workload_meaning(
+    draft: &Draft,
     workload: &DraftWorkload,
     factor: &DraftFactor,
     problems: &Problems,
@@ -132,7 +133,7 @@ fn workload_meaning(
     if let Some(field) = find_field(fields, name) {
         return Meaning::Field(field);
     }
-    if workload.mentions(name) {
+    if workload.mentions(name) || super::serving::is_open(draft) {
         return Meaning::Placeholder;
     }
     let own = [ENVIRONMENT, CORES, MEMORY];
@@ -216,6 +217,9 @@ fn check_field(
         }
         (FieldKind::Words(words), Level::Text(text)) => {
             unknown_unless_in(name, text, level, words.iter().copied())
+        }
+        (FieldKind::Stack | FieldKind::Model, Level::Text(_)) if super::serving::is_open(draft) => {
+            None
         }
         (FieldKind::Stack, Level::Text(text)) => {
             unknown_unless_in("stack", text, level, serve::stacks())

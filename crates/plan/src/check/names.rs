@@ -3,6 +3,7 @@
 use diagnostics::{Diagnostic, Located, Problems};
 use model::run::metric::{self, Runs};
 
+use crate::field::find_field;
 use crate::read::{Draft, DraftWorkload};
 
 /// Columns of every table of results: a factor of that name could not be told from them.
@@ -65,7 +66,9 @@ fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &Problems)
     let text = name.value.as_str();
     // Training knows its factors anyway.
     // Of those that serve, `requests` is both a setting and what was counted.
-    let open = draft.workload.as_ref().is_none_or(|w| w.fields().is_none());
+    let fields = draft.workload.as_ref().and_then(|w| w.fields());
+    let is_setting = |fields| find_field(fields, text).is_some();
+    let open = fields.is_none_or(|fields| super::serving::is_open(draft) && !is_setting(fields));
     let taken = open && (metric::definition(text).is_some() || COLUMNS.contains(&text));
     let message = if !is_plain(text) || text.contains(['{', '}']) {
         "the name of a factor must consist of visible characters, without braces".to_owned()

@@ -4,7 +4,7 @@ use diagnostics::{Diagnostic, Problems, Span};
 use model::{LoadShape, ServePrecision, ServeWorkload, Service};
 
 use crate::placeholder::{Piece, pieces};
-use crate::read::{Draft, DraftEnvironment, DraftServe};
+use crate::read::{Draft, DraftEnvironment, DraftServe, DraftWorkload};
 use crate::serve::{self, COMMAND};
 
 /// The stack that builds a network anew from its layers.
@@ -17,7 +17,7 @@ pub(super) fn check(draft: &Draft, serve: &DraftServe, problems: &Problems) {
     let mut stacks = draft.levels("stack").into_iter();
     let uses_command = stacks.any(|stack| stack.as_text() == Some(COMMAND));
     let has_command = !serve.command.command.is_empty();
-    if uses_command && !has_command {
+    if uses_command && !has_command && !is_open(draft) {
         let missing = Diagnostic::at(serve.span.clone(), "stack = \"command\" needs `command`");
         problems.push(missing.label("add command = [\"python3\", \"server.py\", \"{port}\"]"));
     }
@@ -78,8 +78,16 @@ fn loads(draft: &Draft) -> Vec<LoadShape> {
     }
 }
 
-/// A server of one's own, and one that runs already, have their model.
+/// Whether models, stacks and factors may be any: what was measured elsewhere needs nothing to be served here.
+pub(super) fn is_open(draft: &Draft) -> bool {
+    draft.import.is_some() && matches!(draft.workload, Some(DraftWorkload::Serve(_)))
+}
+
+/// A server of one's own, one that runs already, and measurements made elsewhere have their model.
 pub(super) fn needs_model(draft: &Draft) -> bool {
+    if is_open(draft) {
+        return false;
+    }
     let stacks = draft.levels("stack");
     let all_own = draft.place("stack").is_some()
         && stacks.iter().all(|stack| stack.as_text() == Some(COMMAND));

@@ -182,6 +182,20 @@ fn refuse_passwords(top: &Table<'_>) {
     }
 }
 
+/// Requests that services answered elsewhere: billed and analysed as serving, without a `[workload]` to say so.
+fn requests_elsewhere(
+    import: Option<&DraftImport>,
+    environments: &[DraftEnvironment],
+) -> Option<DraftServe> {
+    import.filter(|import| import.row == Some("request"))?;
+    let service = environments.iter().find_map(|e| e.service.as_ref())?;
+    Some(DraftServe {
+        span: service.span.clone(),
+        values: Vec::new(),
+        command: DraftCommand::nothing(),
+    })
+}
+
 fn read_draft(typed: &Typed<'_>, top: Table<'_>, options: &ReadOptions) -> Draft {
     refuse_passwords(&top);
     let head = study::read(typed, &top);
@@ -196,6 +210,13 @@ fn read_draft(typed: &Typed<'_>, top: Table<'_>, options: &ReadOptions) -> Draft
     let rates = settings::read_rates(typed, &top);
     let measure = settings::read_measure(&top);
     let import = import::read(&top);
+    let workload = workload.map(|workload| {
+        let is_written = top.key_span("workload").is_some();
+        match requests_elsewhere(import.as_ref(), &environments).filter(|_| !is_written) {
+            Some(served) => DraftWorkload::Serve(served),
+            None => workload,
+        }
+    });
     let scales = scale::read(&top, workload.as_ref());
     top.finish();
     Draft {

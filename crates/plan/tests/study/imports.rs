@@ -4,7 +4,7 @@ use model::study::ImportColumn;
 use model::{Level, Workload};
 use plan::digest;
 
-use crate::support::good;
+use crate::support::{good, shown_on};
 
 const IMPORT: &str = r#"
 [study]
@@ -66,4 +66,62 @@ fn training_may_put_imported_metrics_first() {
          [workload]\nnetwork = \"rede1\"\n[import]\nfactors = [\"image\"]\nmetrics = { joules = \"J\" }\n",
     );
     assert_eq!(study.metrics, ["joules"]);
+}
+
+const SERVED: &str = r#"
+[study]
+name = "answers"
+[factors]
+environment = ["m1", "m2"]
+model = ["tinybert", "our-own"]
+stack = ["triton"]
+region = ["eu", "us"]
+load = ["cold", "warm"]
+[environments.m1]
+price = "aws/sagemaker-serverless-1024@us-east-1"
+serverless = { memory = 1024 }
+[environments.m2]
+price = "aws/sagemaker-serverless-2048@us-east-1"
+serverless = { memory = 2048 }
+[import]
+row = "request"
+factors = { mem = "environment", model = "model", stack = "stack", region = "region", load = "load" }
+metrics = { lat = "latency_seconds:ms" }
+"#;
+
+/// What was measured elsewhere is not served here: its models, stacks and factors may be any.
+#[test]
+fn requests_measured_elsewhere_need_nothing_that_can_be_served_here() {
+    let written = SERVED.replace("[import]", "[workload]\nkind = \"serve\"\n[import]");
+    for text in [SERVED, &written] {
+        let study = good(text);
+        assert!(
+            matches!(study.workload, Workload::Serve(_)),
+            "{:?}",
+            study.workload
+        );
+        assert_eq!(study.factors.len(), 5);
+    }
+    // A word that has a meaning is still checked.
+    let typo = SERVED.replace("\"cold\"", "\"colt\"");
+    assert!(
+        shown_on(&typo, "2026-01-01").contains("colt"),
+        "{}",
+        shown_on(&typo, "2026-01-01")
+    );
+}
+
+/// What is to be measured here is.
+#[test]
+fn what_is_served_here_must_be_known() {
+    let start = SERVED.find("[import]").unwrap();
+    let here = format!("{}[workload]\nkind = \"serve\"\n", &SERVED[..start]);
+    let said = shown_on(&here, "2026-01-01");
+    for part in [
+        "unknown model `tinybert`",
+        "unknown stack `triton`",
+        "`region`",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }

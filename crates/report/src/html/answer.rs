@@ -145,7 +145,7 @@ fn tasks(page: &mut Page, analysis: &Analysis) {
 }
 
 fn row(analysis: &Analysis, task: &TaskAnswer, pick: &Pick) -> Vec<TableCell> {
-    let best = pick.scenarios.first().and_then(|n| analysis.scenario(*n));
+    let best = pick.scenarios.first().and_then(|n| analysis.choice(*n));
     let label = best.map_or(String::new(), |best| best.label.clone());
     let time = best.and_then(|best| analysis.time_of(best));
     // The bill of a run that serves depends on how long its load was; a response's does not.

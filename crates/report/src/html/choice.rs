@@ -27,7 +27,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<Figure> {
         return None;
     };
     let has_both = |s: &&ScenarioResult| s.mean(&x.name).is_some() && s.mean(&y.name).is_some();
-    let scenarios: Vec<&ScenarioResult> = analysis.scenarios.iter().filter(has_both).collect();
+    let scenarios: Vec<&ScenarioResult> = analysis.choices().filter(has_both).collect();
     if scenarios.len() < 3 {
         return None;
     }

@@ -108,7 +108,7 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     };
     let first = |ranking: Option<&Ranking>| {
         let settled = ranking.filter(|ranking| ranking.verdict.is_different())?;
-        analysis.scenario(*settled.first.first()?)
+        analysis.choice(*settled.first.first()?)
     };
     if let Some(fastest) = first(only.and_then(|task| task.time.as_ref())) {
         let time = analysis.time_of(fastest);
@@ -227,10 +227,11 @@ pub(super) fn stopping(page: &mut Page, analysis: &Analysis) {
 
 fn scenario_cell(analysis: &Analysis, scenario: &ScenarioResult, cell: &Cell) -> String {
     let mut marks = String::new();
+    let number = analysis.best.number_of(scenario.number);
     let mut mark = |ranking: Option<&Ranking>, class: &str, word: fn(usize) -> String| {
         // Where nothing can be told apart, a mark on everything would tell nothing.
         let is_told = |r: &&Ranking| r.verdict.is_different() || !r.behind.is_empty();
-        let Some(ranking) = ranking.filter(|r| is_told(r) && r.is_first(scenario.number)) else {
+        let Some(ranking) = ranking.filter(|r| is_told(r) && r.is_first(number)) else {
             return;
         };
         let word = word(ranking.first.len());

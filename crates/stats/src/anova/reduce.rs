@@ -149,3 +149,6 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     let rest: f64 = a[done..].iter().zip(&b[done..]).map(|(a, b)| a * b).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
+
+#[cfg(test)]
+mod nist;

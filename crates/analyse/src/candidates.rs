@@ -1,0 +1,218 @@
+//! What may be chosen: scenarios that differ only in when or where they were measured are one candidate, and what a
+//! day or a repetition has in common is taken out before candidates are compared.
+
+use std::collections::BTreeMap;
+
+use model::{Role, RunSequence};
+use serde::Serialize;
+use stats::{Estimate, InBlock, Samples, Summary};
+
+use crate::analysis::{Analysis, CostResult, LevelFacts, ScenarioResult, StatusCounts};
+use crate::design::blocks;
+use crate::scenarios::{decimal_mean, ok_rows};
+use crate::sequence::is_imported;
+use crate::table::{Row, Table};
+
+/// Scenarios that rankings take as one.
+#[derive(Debug, Clone, Serialize)]
+pub struct Candidate {
+    /// The first of them: its number stands for all in rankings.
+    pub scenario: u32,
+    pub members: Vec<u32>,
+    /// Over the runs of all, named by the levels that one may choose.
+    #[serde(skip)]
+    pub result: ScenarioResult,
+}
+
+/// Each scenario by itself where no block factor tells scenarios apart.
+pub(crate) fn candidates(table: &Table, scenarios: &[ScenarioResult]) -> Vec<Candidate> {
+    let is_block = |level: &&LevelFacts| table.study.role(&level.factor) == Role::Block;
+    let mut groups: Vec<(Vec<&str>, Vec<&ScenarioResult>)> = Vec::new();
+    let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
+    for scenario in scenarios {
+        let own = scenario.levels.iter().filter(|level| !is_block(level));
+        let key: Vec<&str> = own.map(|level| level.level.as_str()).collect();
+        let next = groups.len();
+        let place = *places.entry(key.clone()).or_insert(next);
+        if place == next {
+            groups.push((key, Vec::new()));
+        }
+        groups[place].1.push(scenario);
+    }
+    let made = groups.iter().filter_map(|(_, members)| {
+        let result = match members.as_slice() {
+            [only] => (*only).clone(),
+            several => merged(table, several)?,
+        };
+        Some(Candidate {
+            scenario: result.number,
+            members: members.iter().map(|member| member.number).collect(),
+            result,
+        })
+    });
+    made.collect()
+}
+
+/// Each block counts once: runs of one day are not independent of each other.
+fn merged(table: &Table, members: &[&ScenarioResult]) -> Option<ScenarioResult> {
+    let first = *members.first()?;
+    let role = |level: &&LevelFacts| table.study.role(&level.factor);
+    let levels = first.levels.iter().filter(|l| role(l) != Role::Block);
+    let levels: Vec<LevelFacts> = levels.cloned().collect();
+    let choices = levels.iter().filter(|level| role(level) == Role::Choice);
+    let label = match LevelFacts::phrase_of(choices) {
+        none if none.is_empty() => LevelFacts::phrase_of(&levels),
+        choices => choices,
+    };
+    let mut runs = StatusCounts::default();
+    let rows = table.runs.iter();
+    let is_own = |row: &&Row| members.iter().any(|m| m.number == row.record.run.scenario);
+    rows.filter(is_own).for_each(|row| runs.add(row.status()));
+    let metrics = table.columns.iter().filter_map(|column| {
+        let means = members.iter().filter_map(|m| m.mean(&column.name));
+        let means: Vec<f64> = means.map(|mean| mean.value).collect();
+        let mut summary = stats::summary(&means, table.confidence())?;
+        summary.mean.method = format!("mean of {} blocks", means.len());
+        Some((column.name.clone(), summary))
+    });
+    let metrics: BTreeMap<String, Summary> = metrics.collect();
+    let cost = metrics.get(model::run::metric::COST);
+    let cost = cost.and_then(|summary| cost_of(members, &summary.mean));
+    Some(ScenarioResult {
+        label,
+        levels,
+        planned: members.iter().map(|member| member.planned).sum(),
+        warned_runs: members.iter().map(|member| member.warned_runs).sum(),
+        runs,
+        metrics,
+        cost,
+        repetitions_for_five_percent: None,
+        ..first.clone()
+    })
+}
+
+fn cost_of(members: &[&ScenarioResult], estimate: &Estimate) -> Option<CostResult> {
+    let costs = members.iter().filter_map(|member| member.cost.as_ref());
+    let costs: Vec<&CostResult> = costs.collect();
+    let mut total = costs.first()?.total;
+    total.amount = costs.iter().map(|cost| cost.total.amount).sum();
+    let means: Vec<_> = costs.iter().map(|cost| cost.mean.amount).collect();
+    let mut mean = costs.first()?.mean;
+    mean.amount = decimal_mean(&means)?;
+    Some(CostResult {
+        mean,
+        total,
+        per_epoch: None,
+        per_thousand_images: None,
+        per_thousand_steps: None,
+        estimate: estimate.clone(),
+    })
+}
+
+/// Values of candidates with the blocks that they were measured in.
+pub(crate) struct Measured<'t, 'a> {
+    table: &'t Table<'a>,
+    candidates: &'t [Candidate],
+    /// Of each run, in the order of the table.
+    blocks: Option<Vec<usize>>,
+}
+
+impl<'t, 'a> Measured<'t, 'a> {
+    pub(crate) fn new(table: &'t Table<'a>, candidates: &'t [Candidate]) -> Self {
+        Measured {
+            table,
+            candidates,
+            blocks: block_of_each(table),
+        }
+    }
+
+    pub(crate) fn list(&self, candidate: &Candidate, column: usize) -> Vec<InBlock> {
+        let number = |row: &Row| {
+            let runs = &self.table.runs;
+            let place = runs.binary_search_by_key(&row.record.run, |row| row.record.run);
+            let place = place.unwrap_or_default();
+            self.blocks.as_ref().map_or(place, |blocks| blocks[place])
+        };
+        let rows = candidate.members.iter();
+        let rows = rows.flat_map(|member| ok_rows(self.table, *member));
+        let values = rows.filter_map(|row| {
+            Some(InBlock {
+                block: number(row),
+                value: row.values[column]?,
+                step: row.steps[column],
+            })
+        });
+        values.collect()
+    }
+
+    /// Whether blocks differ as a whole in this column, over everything that was measured.
+    pub(crate) fn is_blocked(&self, column: usize) -> bool {
+        let lists = self.candidates.iter().map(|one| self.list(one, column));
+        self.blocks.is_some() && differ(lists.collect())
+    }
+}
+
+pub(crate) fn block_of_each(table: &Table) -> Option<Vec<usize>> {
+    let rows: Vec<&Row> = table.runs.iter().collect();
+    let is_blocked =
+        table.study.order == RunSequence::Blocks && !table.runs.iter().any(is_imported);
+    blocks(table.study, &rows, is_blocked)
+}
+
+/// Of logarithms where there are any: a slow day is slow by a share of everything.
+fn differ(mut lists: Vec<Vec<InBlock>>) -> bool {
+    let is_positive = lists.iter().flatten().all(|one| one.value > 0.0);
+    if is_positive {
+        let all = lists.iter_mut().flatten();
+        all.for_each(|one| one.value = one.value.ln());
+    }
+    stats::blocks_differ(&lists)
+}
+
+impl Analysis {
+    /// What one may choose between: scenarios, those of several days or hosts as one.
+    pub fn choices(&self) -> impl Iterator<Item = &ScenarioResult> {
+        let merged = self.best.candidates.iter().map(|one| &one.result);
+        let each = self.scenarios.iter();
+        merged.chain(each.filter(|_| self.best.candidates.is_empty()))
+    }
+
+    /// By the number that rankings have.
+    pub fn choice(&self, number: u32) -> Option<&ScenarioResult> {
+        match self.best.candidates.is_empty() {
+            true => self.scenario(number),
+            false => self.choices().find(|choice| choice.number == number),
+        }
+    }
+
+    /// Values of these groups of scenarios, to be compared with each other.
+    pub(crate) fn samples(&self, groups: &[Vec<u32>], metric: &str) -> Option<Samples> {
+        let column = self.metrics.iter().position(|m| m.name == metric)?;
+        let list = |group: &[u32]| -> Vec<InBlock> {
+            let runs = self.runs.iter().enumerate();
+            let values = runs.filter_map(|(place, run)| {
+                let is_own = group.contains(&run.scenario) && run.is_ok();
+                Some(InBlock {
+                    block: run.block.unwrap_or(place),
+                    value: run
+                        .values
+                        .get(column)
+                        .copied()
+                        .flatten()
+                        .filter(|_| is_own)?,
+                    step: run.steps.get(column).copied().unwrap_or(0.0),
+                })
+            });
+            values.collect()
+        };
+        let has_blocks = self.runs.iter().any(|run| run.block.is_some());
+        let all = || {
+            self.choices()
+                .map(|choice| list(&self.best.members(choice.number)))
+        };
+        Some(Samples {
+            lists: groups.iter().map(|group| list(group)).collect(),
+            is_paired: has_blocks && differ(all().collect()),
+        })
+    }
+}
