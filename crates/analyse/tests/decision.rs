@@ -630,3 +630,26 @@ fn a_deadline_is_not_kept_by_the_mean() {
     assert!(text.contains("within 15.0 s, choose C1 ("), "{text}");
     assert!(text.contains("19 of 20 runs in at most 1"), "{text}");
 }
+
+/// A scenario that was not ranked may be on the line: then nobody knows that nothing else is.
+#[test]
+fn nothing_else_is_on_the_line_only_where_all_are_ranked() {
+    let build = |runs_of_third: u32| {
+        let mut world = world(3, 5, |record, scenario, _| match scenario {
+            1 => run(record, 10.0, 0.05),
+            2 => run(record, 20.0, 0.10),
+            _ => run(record, 5.0, 0.01),
+        });
+        world.records.retain(|record| {
+            let id = record.run;
+            id.scenario < 3 || id.repetition <= runs_of_third
+        });
+        said(&found(&world))
+    };
+    let line = "Nothing else is on the Pareto line.";
+    let all = build(0);
+    assert!(all.contains("C1 (") && all.contains(line), "{all}");
+    let one = build(1);
+    assert!(one.contains("Not ranked: C3 (one run)."), "{one}");
+    assert!(one.contains("C1 (") && !one.contains(line), "{one}");
+}
