@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(form(high), expected, "{times:?}: {high}");
         };
         check(&[1.0, 1.0, 1.0], "margin");
-        check(&[1.0, 1.05, 0.95], "margin");
+        check(&[1.0, 1.08, 0.92, 1.0, 1.08, 0.92], "margin");
         check(&[1.0, 2.0, 0.6], "factors");
     }
 }
