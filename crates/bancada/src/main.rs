@@ -16,7 +16,7 @@ use clap::Parser as _;
 
 fn main() -> ExitCode {
     completion::answer();
-    let args = args::Args::parse();
+    let args = args::Args::try_parse().unwrap_or_else(|error| args::with_tip(error).exit());
     let printer = printer::Printer::from_environment();
     match commands::dispatch(args.command, &printer) {
         Ok(_) if printer::data_was_lost() => exit::Exit::Trouble.into(),

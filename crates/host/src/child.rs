@@ -1,7 +1,7 @@
 //! Child processes that may hang, and have children of their own.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -119,6 +119,16 @@ impl Group {
             self.ended = Some(self.child.wait()?);
         }
         Ok(self.ended)
+    }
+
+    /// Readable once it has ended; none where the system has no such thing (Linux before 5.3).
+    pub fn end_descriptor(&self) -> Option<OwnedFd> {
+        let process = libc::pid_t::try_from(self.child.id()).ok()?;
+        // SAFETY: no memory is touched.
+        let opened = unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) };
+        let opened = RawFd::try_from(opened).ok().filter(|opened| *opened >= 0)?;
+        // SAFETY: it was opened here, and nobody else has it.
+        Some(unsafe { OwnedFd::from_raw_fd(opened) })
     }
 
     /// None where it still runs then.

@@ -42,3 +42,4 @@ pub use model::{Asked, Stop};
 pub use repeat::{Repeated, Series};
 pub use request::{ClientCommand, Contained, Recognition, Request, Watched};
 pub use run::{could_not_begin, run};
+pub use sampler::thread_cpu_seconds;

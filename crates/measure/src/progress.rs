@@ -14,10 +14,6 @@ use crate::sampler::thread_cpu_seconds;
 const TOLD_EVERY_SECONDS: f64 = 0.5;
 /// Between two ends of epochs.
 const LEAST_SECONDS: f64 = 0.05;
-/// Of the run's time, in CPU time of this thread: a flood of output is not looked at line by line, as
-/// the run would wait for it.
-const MOST_CPU: f64 = 0.005;
-const SPARED_CPU_SECONDS: f64 = 0.1;
 /// Half the width of a 95 % interval, in standard deviations.
 const NORMAL_WIDTH: f64 = 1.96;
 
@@ -33,9 +29,6 @@ pub(crate) enum Said {
 pub(crate) struct Progress {
     asked: Recognition,
     follower: Follower,
-    cpu_seconds: f64,
-    /// Output was passed over: what follows begins at its next line.
-    is_behind: bool,
     told: Option<Told>,
     is_enough: bool,
 }
@@ -50,9 +43,7 @@ impl Progress {
     pub(crate) fn new(asked: Recognition) -> Self {
         Progress {
             asked,
-            follower: Follower::new(Given::default(), 1),
-            cpu_seconds: 0.0,
-            is_behind: false,
+            follower: Follower::new(Given::default(), 1, thread_cpu_seconds),
             told: None,
             is_enough: false,
         }
@@ -60,26 +51,8 @@ impl Progress {
 
     /// `seconds` are those since the start of the run, `at` is the same moment by the clock of events.
     pub(crate) fn read(&mut self, bytes: &[u8], seconds: f64, at: f64, tell: &mut dyn FnMut(Said)) {
-        if self.cpu_seconds > MOST_CPU * seconds + SPARED_CPU_SECONDS {
-            self.is_behind = true;
-            self.follower.pass_over();
-            return;
-        }
-        let begin = thread_cpu_seconds();
-        if let Some(whole) = self.after_gap(bytes) {
-            self.follower.read(0, whole, seconds);
-            self.tell(seconds, at, tell);
-        }
-        self.cpu_seconds += thread_cpu_seconds() - begin;
-    }
-
-    fn after_gap<'b>(&mut self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        if !self.is_behind {
-            return Some(bytes);
-        }
-        let end = bytes.iter().position(|b| matches!(b, b'\n' | b'\r'))?;
-        self.is_behind = false;
-        bytes.get(end..)
+        self.follower.read(0, bytes, seconds);
+        self.tell(seconds, at, tell);
     }
 
     fn tell(&mut self, seconds: f64, at: f64, tell: &mut dyn FnMut(Said)) {
@@ -108,7 +81,7 @@ impl Progress {
         };
         tell(Said::Event(Event { at: Some(at), kind }));
         if let Some(times) = times
-            && self.is_now_enough(seconds)
+            && self.is_now_enough()
         {
             self.is_enough = true;
             tell(Said::Enough(foreseen(&position, &times)));
@@ -126,14 +99,13 @@ impl Progress {
             && (is_end || since >= TOLD_EVERY_SECONDS || (ends_epoch && since >= LEAST_SECONDS))
     }
 
-    /// A short beginning does not show how a machine varies over seconds.
-    fn is_now_enough(&self, seconds: f64) -> bool {
+    fn is_now_enough(&self) -> bool {
         let Recognition {
             known_at,
             least_seconds,
         } = self.asked;
-        let known_at = known_at.filter(|_| !self.is_enough && seconds >= least_seconds);
-        known_at.is_some_and(|precision| self.follower.is_known_to(precision))
+        let known_at = known_at.filter(|_| !self.is_enough);
+        known_at.is_some_and(|precision| self.follower.is_known_to(precision, least_seconds))
     }
 }
 
@@ -249,27 +221,5 @@ mod tests {
             (f64::from(at), line)
         });
         assert_eq!(said(Some(0.2), others), []);
-    }
-
-    #[test]
-    fn a_flood_is_passed_over_and_read_from_a_whole_line_on() {
-        let mut progress = Progress::new(Recognition::default());
-        progress.cpu_seconds = 10.0;
-        let mut said = Vec::new();
-        progress.read(b"Epoch 1", 1.0, 1.0, &mut |one| said.push(one));
-        progress.cpu_seconds = 0.0;
-        progress.read(b"2/20\nEpoch 13/20", 2.0, 2.0, &mut |one| said.push(one));
-        progress.read(b"\n", 3.0, 3.0, &mut |one| said.push(one));
-        let done: Vec<f64> = said
-            .iter()
-            .filter_map(|one| match one {
-                Said::Event(Event {
-                    kind: EventKind::Recognised { done, .. },
-                    ..
-                }) => Some(*done),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(done, [12.0]);
     }
 }

@@ -40,7 +40,7 @@ pub struct Recognition {
     /// The run is ended when its output says where it ends, and the total time is known to this part of
     /// it (half the width of the 95 % interval).
     pub known_at: Option<f64>,
-    /// But not before.
+    /// But not before it was seen counting for so long.
     pub least_seconds: f64,
 }
 

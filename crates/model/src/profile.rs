@@ -179,6 +179,11 @@ pub struct Measured {
     pub rounds: u32,
 }
 
+/// With fewer rounds nothing is known of how they differ.
+const ROUNDS_WITH_SPREAD: u32 = 3;
+/// What is taken then: rounds of a quiet machine differ by less.
+const UNKNOWN_SPREAD: f64 = 0.1;
+
 /// Turns the median of absolute deviations of normal values into their standard deviation.
 const MAD_TO_DEVIATION: f64 = 1.4826;
 
@@ -195,10 +200,18 @@ impl Measured {
         })
     }
 
+    /// How far rounds differ, where there are enough to show it.
+    pub fn known_spread(&self) -> Option<f64> {
+        (self.rounds >= ROUNDS_WITH_SPREAD).then_some(self.spread)
+    }
+
     /// Of the median, relative to it.
     pub fn standard_error(&self) -> f64 {
+        let spread = self
+            .known_spread()
+            .unwrap_or(self.spread.max(UNKNOWN_SPREAD));
         // A median of normal values varies by √(π/2) more than their mean.
-        self.spread * (std::f64::consts::FRAC_PI_2 / f64::from(self.rounds.max(1))).sqrt()
+        spread * (std::f64::consts::FRAC_PI_2 / f64::from(self.rounds.max(1))).sqrt()
     }
 }
 
@@ -227,5 +240,15 @@ mod tests {
         // One round that was disturbed changes neither.
         check(&[2.0, 2.0, 2.0, 2.0, 900.0], Some([2.0, 0.0]));
         check(&[1.0, 3.0], Some([2.0, MAD_TO_DEVIATION / 2.0]));
+    }
+    #[test]
+    fn one_round_shows_no_spread_and_is_known_worse_than_five() {
+        let error = |rounds: &[f64]| Measured::of(rounds).unwrap().standard_error();
+        let five = error(&[2.0, 2.05, 1.95, 2.02, 1.98]);
+        assert!(error(&[2.0]) > error(&[2.0, 2.0]) && error(&[2.0, 2.0]) > five);
+        assert!(error(&[1.0, 3.0]) > error(&[2.0, 2.0]));
+        let known = |rounds: &[f64]| Measured::of(rounds).unwrap().known_spread();
+        assert_eq!((known(&[2.0]), known(&[2.0, 2.1])), (None, None));
+        assert_eq!(known(&[2.0, 2.0, 2.0]), Some(0.0));
     }
 }

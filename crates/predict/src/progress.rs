@@ -10,6 +10,7 @@
 mod cut;
 pub mod eta;
 mod follow;
+mod own;
 mod recognise;
 mod tracker;
 
@@ -18,6 +19,7 @@ use serde::Serialize;
 pub use cut::Cutter;
 pub use follow::Follower;
 pub use model::event::CountUnit as Unit;
+pub use own::{OwnPatterns, PatternError};
 pub use recognise::{Counter, EpochNumber, Observation, Purpose, recognise, recognise_begun};
 pub use tracker::{Given, Tracker};
 

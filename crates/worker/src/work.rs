@@ -19,9 +19,6 @@ use crate::verification;
 /// has no patience stops twice, and is warned of what may be left.
 const TEAR_DOWN_SECONDS: f64 = 900.0;
 
-/// No command is ended earlier because its time is known.
-const FORESEEN_AFTER_SECONDS: f64 = 10.0;
-
 /// A worker on its machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Worker<'a> {
@@ -270,7 +267,7 @@ impl Worker<'_> {
 fn recognition(order: &Order) -> Option<Recognition> {
     matches!(order.work, Work::Command(_)).then_some(Recognition {
         known_at: order.known_at,
-        least_seconds: FORESEEN_AFTER_SECONDS,
+        least_seconds: predict::progress::eta::KNOWN_AFTER_SECONDS,
     })
 }
 

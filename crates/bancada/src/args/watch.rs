@@ -2,6 +2,9 @@ use clap::Args as ClapArgs;
 
 use crate::completion;
 
+/// Speed is taken to vary by so much at least.
+const LEAST_PERCENT: f64 = 0.5;
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WatchArgs {
     /// Price of this machine: a name in the catalog, or `0.2 USD/h` [default: time only]
@@ -13,6 +16,11 @@ pub(crate) struct WatchArgs {
     /// Number of steps of the whole run, where the script does not print it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) steps: Option<u64>,
+    /// Regular expression for lines that are not recognised, with groups `step`, `steps`, `epoch`,
+    /// `epochs`, `loss`: `--progress-pattern 'batch (?<step>\d+) of (?<steps>\d+)'`. May be repeated;
+    /// nothing else is recognised in the output then
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) progress_pattern: Vec<String>,
     /// End the script as soon as its total time is known to --precision, and print the prediction
     #[arg(long)]
     pub(crate) stop_when_known: bool,
@@ -36,6 +44,13 @@ fn precision(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     let percent: f64 = number.parse().map_err(|_| expected())?;
     match percent > 0.0 && percent < 100.0 {
+        // No run is known to that: see docs/prediction.md.
+        true if percent < LEAST_PERCENT => {
+            let meant = (100.0 * percent).max(LEAST_PERCENT);
+            Err(format!(
+                "`{text}` is {percent} %, to which no run is known: did you mean {meant}%?"
+            ))
+        }
         true => Ok(percent / 100.0),
         false => Err(expected()),
     }

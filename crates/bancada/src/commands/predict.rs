@@ -70,11 +70,32 @@ fn check(
     let checked = workbench::check_predictions(&predicted_runs, &measured.store.records()?);
     let json = serde_json::to_vec_pretty(&checked).map_err(Failure::trouble)?;
     predicted.store.save_file(CHECK_FILE, &json)?;
-    match args.json {
-        true => printer.data(&String::from_utf8_lossy(&json)),
-        false => printer.data(&check_text(&checked)),
+    let is_predicted = predicted_runs.iter().any(|run| run.prediction().is_some());
+    match (args.json, is_predicted) {
+        (true, _) => printer.data(&String::from_utf8_lossy(&json)),
+        (false, true) => printer.data(&check_text(&checked)),
+        (false, false) => printer.data(&format!("\n  {}", nothing_predicted(&predicted.study))),
     }
     Ok(())
+}
+
+/// All runs were carried out whole.
+fn nothing_predicted(study: &Study) -> &'static str {
+    match study.workload {
+        Workload::Command(_) => {
+            "The output does not say early enough where a run ends: all were run whole, nothing was predicted."
+        }
+        _ => "The trainings are too short: all were run whole, nothing was predicted.",
+    }
+}
+
+/// `+1.3 %`; what rounds to nothing has no sign.
+fn error_words(error: f64) -> String {
+    let tenths = (1000.0 * error).round();
+    match tenths == 0.0 {
+        true => "0.0 %".to_owned(),
+        false => format!("{:+.1} %", tenths / 10.0),
+    }
 }
 
 fn check_text(checked: &CheckedPredictions) -> String {
@@ -98,7 +119,7 @@ fn check_text(checked: &CheckedPredictions) -> String {
                 format::duration(run.high_seconds)
             ),
             format::duration(run.measured_seconds),
-            format!("{:+.1} %", 100.0 * run.error()),
+            error_words(run.error()),
         ]);
     }
     let errors = checked.runs.iter().map(|run| run.error().abs());
@@ -116,4 +137,18 @@ fn check_text(checked: &CheckedPredictions) -> String {
         100.0 * largest,
         format::counted(checked.runs.len(), "whole run", "whole runs")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_nothing_has_no_sign() {
+        let check = |error: f64, expected: &str| assert_eq!(error_words(error), expected);
+        check(-0.0004, "0.0 %");
+        check(0.0, "0.0 %");
+        check(-0.0006, "-0.1 %");
+        check(0.123, "+12.3 %");
+    }
 }

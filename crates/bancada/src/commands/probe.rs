@@ -166,7 +166,7 @@ fn steps(probe: &FrameworkProbe, one_core: Option<&FrameworkProbe>) -> String {
             step.network.clone(),
             step.kind.map_or("a network", WorkKind::words).to_owned(),
             format::duration(step.seconds.median),
-            format::percent(step.seconds.spread),
+            spread(&step.seconds),
             rate(step),
         ];
         if let Some(one_core) = one_core {
@@ -178,6 +178,11 @@ fn steps(probe: &FrameworkProbe, one_core: Option<&FrameworkProbe>) -> String {
         table.row(row);
     }
     table.rendered()
+}
+
+fn spread(measured: &Measured) -> String {
+    let known = measured.known_spread();
+    known.map_or_else(|| format::NONE.to_owned(), format::percent)
 }
 
 fn rate(step: &StepTime) -> String {
@@ -200,11 +205,9 @@ fn host(host: &HostRates) -> String {
     let mut text = String::new();
     let mut line = |name: &str, measured: Option<Measured>, write: &dyn Fn(f64) -> String| {
         let shown = measured.map_or("not measured".to_owned(), |measured| {
-            format!(
-                "{} ±{}",
-                write(measured.median),
-                format::percent(measured.spread)
-            )
+            let known = measured.known_spread().map(format::percent);
+            let spread = known.map_or_else(String::new, |spread| format!(" ±{spread}"));
+            format!("{}{spread}", write(measured.median))
         });
         text += &format!("{name}: {shown}\n");
     };

@@ -155,9 +155,11 @@ fn a_command_that_does_not_say_where_it_ends_is_run_whole() {
     let bench = Bench::new();
     let text = COMMAND.replace("Epoch $e/150 done, loss 0.$e", "saved file $e of 150");
     bench.write("study.toml", &text.replace("0.1]", "0.001]"));
-    bench
-        .bancada(&["run", "study.toml", "--predict"])
-        .ends_with(0);
+    let ran = bench.bancada(&["run", "study.toml", "--predict", "--measure-some", "2"]);
+    let ran = ran
+        .ends_with(0)
+        .says("all were run whole, nothing was predicted");
+    assert!(!ran.out.contains("No run was carried out"), "{}", ran.out);
     let record = bench.record("printed/predicted", "C1-r1");
     assert_eq!(record["origin"]["kind"], "measured");
 }

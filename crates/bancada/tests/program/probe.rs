@@ -95,6 +95,14 @@ fn a_machine_is_measured_and_kept() {
     let host = profile["machine"]["hostname"].as_str().unwrap();
     let list = bench.bancada(&["probe", "--list"]).ends_with(0);
     assert!(list.out.contains(host), "{}", list.out);
+    // One round does not show how far rounds differ.
+    bench.write("there.json", &profile.to_string());
+    let shown = bench
+        .bancada(&["probe", "--add", "there.json"])
+        .ends_with(0);
+    let update = shown.out.lines().find(|line| line.starts_with("update "));
+    assert!(update.unwrap().contains("   –   "), "{}", shown.out);
+    assert!(!shown.out.contains("±0 %"), "{}", shown.out);
     bench
         .bancada(&["probe", "--cores", "100000"])
         .ends_with(3)

@@ -54,8 +54,10 @@ fn output_input_and_exit_code_are_the_scripts() {
     assert_eq!(output.status.code(), Some(7));
     let ran = bench.bancada(&["watch", "--", "sh", "-c", "kill -9 $$"]);
     assert_eq!(ran.code, 137);
+    let ran = bench.bancada(&["watch", "--", "/"]);
+    assert_eq!(ran.code, 126);
     let ran = bench.bancada(&["watch", "--", "no-such-program"]);
-    assert_eq!(ran.code, 1);
+    assert_eq!(ran.code, 127);
     assert!(
         ran.err.starts_with("error: cannot start no-such-program: "),
         "{}",
@@ -76,6 +78,87 @@ fn order_is_kept_where_output_and_errors_go_to_one_place() {
     assert!(
         text.starts_with("o1\ne1\no2\ne2\no3\ne3\no4\ne4\no5\ne5\nbancada: done in "),
         "{text}"
+    );
+}
+
+/// Of several runs the shortest: the machine may be busy.
+#[test]
+fn the_end_of_the_script_is_the_end() {
+    let bench = Bench::new();
+    let ran_seconds = |script: &str| {
+        let ran = bench.bancada(&["watch", "--json", "--", "sh", "-c", script]);
+        let end: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+        end["ran_seconds"].as_f64().unwrap()
+    };
+    let shortest = |script: &str| {
+        let runs = (0..4).map(|_| ran_seconds(script));
+        runs.fold(f64::INFINITY, f64::min)
+    };
+    // Closed streams, and one that somebody else holds open.
+    for script in ["exec >&- 2>&-; sleep 0.3", "setsid sleep 5 & sleep 0.3"] {
+        let seconds = shortest(script);
+        assert!((0.3..0.9).contains(&seconds), "{script}: {seconds}");
+    }
+}
+
+#[test]
+fn a_line_of_ours_does_not_begin_in_one_of_the_scripts() {
+    let bench = Bench::new();
+    let check = |script: &str, expected: &str| {
+        let ran = bench.bancada(&["watch", "--", "sh", "-c", script]);
+        assert!(ran.err.starts_with(expected), "{:?}", ran.err);
+    };
+    check("printf 'no end' >&2", "no end\nbancada: done in ");
+    check("echo an end >&2", "an end\nbancada: done in ");
+    // Elsewhere it is no concern of this line.
+    check("printf 'no end'", "bancada: done in ");
+}
+
+#[test]
+fn events_are_progress() {
+    let bench = Bench::new();
+    let script = "for e in $(seq 6); do sleep 0.05; \
+        echo \"{\\\"event\\\": \\\"epoch\\\", \\\"epoch\\\": $e}\" >> $BANCADA_EVENTS; done";
+    let end = |given: &[&str]| -> Value {
+        let command = ["--", "sh", "-c", script];
+        let ran = bench.bancada(&[&["watch", "--json"], given, &command].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str(ran.out.lines().last().unwrap()).unwrap()
+    };
+    let position = &end(&["--epochs", "6"])["position"];
+    assert_eq!(
+        (&position["scope"], &position["done"]),
+        (&"run".into(), &6.0.into())
+    );
+    // Events do not say how many there will be.
+    let position = &end(&[])["position"];
+    assert_eq!(
+        (&position["scope"], &position["total"]),
+        (&"counter".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn own_patterns_are_progress() {
+    let bench = Bench::new();
+    let watch = |pattern: &str| {
+        let script = "for i in $(seq 40); do echo sample $i out of 40; sleep 0.01; done";
+        let pattern = format!("--progress-pattern={pattern}");
+        bench.bancada(&["watch", "--json", &pattern, "--", "sh", "-c", script])
+    };
+    let ran = watch("sample (?<step>[0-9]+) out of (?<steps>[0-9]+)");
+    let end: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+    let position = &end["position"];
+    assert_eq!(
+        (&position["scope"], &position["done"]),
+        (&"run".into(), &40.0.into())
+    );
+    let ran = watch("sample (?<done>[0-9]+)");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(
+        ran.err.contains("groups are step, steps, epoch"),
+        "{}",
+        ran.err
     );
 }
 
@@ -119,6 +202,19 @@ fn a_script_is_stopped_when_enough_is_known() {
     assert_eq!(ended, "interrupted\n");
 }
 
+/// However narrow the interval is after a moment: speed varies over seconds.
+#[test]
+fn a_short_script_is_not_stopped() {
+    let bench = training();
+    let words = ["watch", "--stop-when-known", "--precision", "50%", "--"];
+    let ran = bench.bancada(&[words.as_slice(), &["sh", "train.sh", "12"]].concat());
+    assert!(
+        ran.err.contains("done in") && !ran.err.contains("stopped"),
+        "{}",
+        ran.err
+    );
+}
+
 #[test]
 fn a_script_watched_in_the_background_is_stopped_too() {
     let bench = training();
@@ -137,10 +233,11 @@ fn a_script_watched_in_the_background_is_stopped_too() {
 #[test]
 fn a_counter_that_may_start_again_does_not_stop_the_script() {
     let bench = Bench::new();
-    let script =
-        "for e in $(seq 4); do for i in $(seq 20); do sleep 0.01; echo step $i/20; done; done";
-    let stop = |given: &[&str]| {
-        let command = ["--", "sh", "-c", script];
+    let stop = |passes: u32, given: &[&str]| {
+        let script = format!(
+            "for e in $(seq {passes}); do for i in $(seq 20); do sleep 0.02; echo step $i/20; done; done"
+        );
+        let command = ["--", "sh", "-c", &script];
         bench.bancada(
             &[
                 &["watch", "--stop-when-known", "--precision", "50%"],
@@ -150,14 +247,14 @@ fn a_counter_that_may_start_again_does_not_stop_the_script() {
             .concat(),
         )
     };
-    let ran = stop(&[]);
-    assert_eq!(ran.out.lines().count(), 80);
+    let ran = stop(30, &[]);
+    assert_eq!(ran.out.lines().count(), 600);
     assert!(
         ran.err.contains("done in") && !ran.err.contains("stopped"),
         "{}",
         ran.err
     );
-    let ran = stop(&["--epochs", "100"]);
+    let ran = stop(1000, &["--epochs", "1000"]);
     assert!(ran.err.contains("stopped after"), "{}", ran.err);
 }
 
@@ -242,6 +339,17 @@ fn wrong_arguments_are_explained() {
     check(&["--price", "2 apples/h"], 3, "is not a price such as");
     check(&["--price", "azure/no-such"], 3, "bancada price find");
     check(&["--epochs", "0"], 2, "--epochs");
+    check(
+        &["--precision", "0.05"],
+        2,
+        "`0.05` is 0.05 %, to which no run is known: did you mean 5%?",
+    );
+    check(&["--precision", "0.05%"], 2, "did you mean 5%?");
+    check(&["--precision", "0.5%"], 0, "done in");
+    let ran = bench.bancada(&["watch", "--lines", "echo", "x", "--lines"]);
+    assert_eq!(ran.code, 2);
+    let tip = "type the command after `--`: bancada watch --lines -- echo x --lines";
+    assert!(ran.err.contains(tip), "{}", ran.err);
 }
 
 /// The program in a terminal of 20 rows, and what it draws.

@@ -299,7 +299,7 @@ impl Writer {
 }
 
 /// CPU seconds of the calling thread.
-pub(crate) fn thread_cpu_seconds() -> f64 {
+pub fn thread_cpu_seconds() -> f64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

@@ -25,6 +25,9 @@ const BLOCKS_TO_STOP: usize = 8;
 /// Pairs kept; when there are more, every second one is dropped.
 const MOST_PAIRS: usize = 1024;
 const CONFIDENCE: f64 = 0.95;
+/// A script is not ended before it was seen counting for so long: a shorter beginning does not show
+/// how a machine varies over seconds.
+pub const KNOWN_AFTER_SECONDS: f64 = 10.0;
 
 /// What loads much at its start frees much at its end: scripts in Python took up to a quarter.
 const END_OF_START: f64 = 0.25;
@@ -42,6 +45,8 @@ pub struct Pair {
 pub struct Pace {
     pairs: Vec<Pair>,
     of: Option<Position>,
+    /// When the first count came; the first pairs may be forgotten.
+    begun_seconds: f64,
     /// Pairs between two kept ones.
     stride: usize,
     skipped: usize,
@@ -55,6 +60,8 @@ pub struct Rest {
     pub at_seconds: f64,
     /// Between two counts.
     pub longest_wait_seconds: f64,
+    /// Since the first count.
+    pub seen_seconds: f64,
     pub basis: Basis,
 }
 
@@ -87,10 +94,11 @@ impl Rest {
     }
 
     /// Whether half the width of the interval of the total time is at most this part of it, and
-    /// enough blocks and an end of an epoch are behind it.
-    pub fn is_known_to(&self, precision: f64) -> bool {
+    /// enough blocks, an end of an epoch and so many seconds of counts are behind it.
+    pub fn is_known_to(&self, precision: f64, least_seconds: f64) -> bool {
         let total = self.at(self.at_seconds).total_seconds;
-        self.basis != Basis::StepsOfEpochs
+        self.seen_seconds >= least_seconds
+            && self.basis != Basis::StepsOfEpochs
             && total.count >= BLOCKS_TO_STOP
             && total
                 .relative_margin()
@@ -117,7 +125,10 @@ impl Pace {
                 && of.done <= position.done
         });
         if !is_same {
-            *self = Pace::default();
+            *self = Pace {
+                begun_seconds: seconds,
+                ..Pace::default()
+            };
         }
         self.of = Some(*position);
         let pair = Pair {
@@ -193,6 +204,7 @@ impl Pace {
             seconds,
             at_seconds: last.seconds,
             longest_wait_seconds: longest_wait(&self.pairs),
+            seen_seconds: last.seconds - self.begun_seconds,
             basis,
         })
     }

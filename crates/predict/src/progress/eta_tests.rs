@@ -81,8 +81,9 @@ fn warm_up_and_ends_of_epochs_are_kept_apart() {
     // Inside the first epoch its end is not known, and that is said.
     let (rest, left) = predicted(&training, 0.03, 1);
     assert_eq!(rest.basis, Basis::StepsOfEpochs);
-    assert!(rest.seconds.value < left && !rest.is_known_to(0.9));
-    assert!(predicted(&training, 0.1, 1).0.is_known_to(0.1));
+    assert!(rest.seconds.value < left && !rest.is_known_to(0.9, 0.0));
+    let (rest, _) = predicted(&training, 0.1, 1);
+    assert!(rest.is_known_to(0.2, 10.0) && !rest.is_known_to(0.2, 20.0));
 }
 
 #[test]
@@ -244,6 +245,7 @@ fn time_goes_on_after_the_last_count() {
         },
         at_seconds: 50.0,
         longest_wait_seconds: 105.0,
+        seen_seconds: 40.0,
         basis: Basis::Steps,
     };
     let times = rest(90.0, 110.0).at(60.0);
@@ -268,5 +270,25 @@ fn time_goes_on_after_the_last_count() {
         (stalled.left_seconds.value, stalled.total_seconds.value),
         (90.0, 270.0)
     );
-    assert!(rest(95.0, 105.0).is_known_to(0.05) && !rest(80.0, 120.0).is_known_to(0.05));
+    let known = |rest: Rest| rest.is_known_to(0.05, 40.0);
+    assert!(known(rest(95.0, 105.0)) && !known(rest(80.0, 120.0)));
+    assert!(!rest(95.0, 105.0).is_known_to(0.05, 40.1));
+}
+
+/// As if nothing ever varied: a short beginning still shows little of the rest.
+#[test]
+fn a_short_beginning_has_a_wide_interval() {
+    let margin = |seen: u32| {
+        let mut pace = Pace::default();
+        for step in 0..=seen {
+            pace.push(
+                f64::from(step) * 0.1,
+                &at(Unit::Steps, f64::from(step), 36_000.0),
+            );
+        }
+        pace.rest().unwrap().seconds.relative_margin().unwrap()
+    };
+    assert!(margin(100) > 0.09, "{}", margin(100));
+    assert!(margin(100) > margin(1000) && margin(1000) > margin(10_000));
+    assert!(margin(10_000) < 0.05, "{}", margin(10_000));
 }

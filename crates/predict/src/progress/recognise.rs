@@ -6,7 +6,7 @@ use regex::Captures;
 
 use patterns::{
     ACCURACY, BAR, BRACKETS, EPOCH, EPOCH_FRACTION, KERAS, LOSS, OPEN_BAR, OTHER, OVER, PERCENT,
-    PLANNED, Pattern, RICH, STEP,
+    PLANNED, Pattern, RICH, STEP, ULTRALYTICS,
 };
 
 /// What one update says. Everything is as printed: nothing here knows what came before.
@@ -272,7 +272,10 @@ struct FoundEpoch {
 
 fn epoch(text: &str) -> Option<FoundEpoch> {
     let text = &text.to_ascii_lowercase();
-    let captures = EPOCH.as_ref()?.captures(text)?;
+    let captures = match EPOCH.as_ref()?.captures(text) {
+        Some(captures) => captures,
+        None => ULTRALYTICS.as_ref()?.captures(text)?,
+    };
     let whole = captures.get(0)?;
     // "epoch 0.5" is no number of an epoch.
     let mut behind = text[whole.end()..].chars();

@@ -41,12 +41,32 @@ fn every_pattern_compiles() {
         &ACCURACY,
         &OTHER,
         &OVER,
+        &ULTRALYTICS,
     ];
     assert!(all.iter().all(|pattern| pattern.is_some()));
     // This test is built with all tables of `regex`, the program is not.
     let needs_tables =
         |pattern: &&Pattern| pattern.as_ref().is_some_and(|p| p.as_str().contains("(?i"));
     assert!(!all.iter().any(needs_tables));
+}
+
+#[test]
+fn rows_of_ultralytics() {
+    let row = "      3/100      2.1G      1.234      2.345       1.23         16        640";
+    check(row, Some((3, Some(100))), None);
+    check(
+        &format!("{row}:  50%|█████     | 10/20 [00:01<00:01,  8.2it/s]"),
+        Some((3, Some(100))),
+        Some(("g", 10.0, Some(20.0))),
+    );
+    check(
+        &format!("{row}: 50% ━━━━━━ 10/20 8.2it/s 1.2s"),
+        Some((3, Some(100))),
+        None,
+    );
+    // Sizes are no progress.
+    assert_eq!(recognise("      3/100      12      1.5"), []);
+    assert_eq!(recognise("copied 3/100  2.1G  0.9 s"), []);
 }
 
 #[test]

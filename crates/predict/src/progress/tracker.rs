@@ -324,6 +324,12 @@ impl Tracker {
 
     fn in_epochs(&mut self, at: Option<usize>) -> Option<Position> {
         let epochs = self.epochs.as_mut()?;
+        // A counter without an end is no share of an epoch.
+        let at = at.filter(|at| {
+            self.counters
+                .get(*at)
+                .is_some_and(|count| count.total.is_some())
+        });
         if let Some(at) = at {
             let inner = *self.inner.get_or_insert(at);
             let count = self.counters.get(inner)?;

@@ -1,9 +1,10 @@
 //! What was printed → what it will take and cost.
 
 use cost::BillRequest;
+use model::EventKind;
 use model::{Money, Price, Timestamp};
-use predict::progress::eta::{Basis, Rest, Times};
-use predict::progress::{Follower, Given, Position, Scope};
+use predict::progress::eta::{Basis, KNOWN_AFTER_SECONDS, Rest, Times};
+use predict::progress::{Follower, Given, OwnPatterns, Position, Scope};
 
 use super::streams::Source;
 
@@ -38,9 +39,10 @@ pub(super) struct TotalCost {
 }
 
 impl Forecaster {
-    pub(super) fn new(given: Given, price: Option<Price>) -> Self {
+    pub(super) fn new(given: Given, own: OwnPatterns, price: Option<Price>) -> Self {
+        let follower = Follower::new(given, Source::COUNT, measure::thread_cpu_seconds);
         Forecaster {
-            follower: Follower::new(given, Source::COUNT),
+            follower: follower.with_patterns(own),
             price,
             started: Timestamp::now(),
         }
@@ -48,6 +50,10 @@ impl Forecaster {
 
     pub(super) fn read(&mut self, source: Source, bytes: &[u8], seconds: f64) {
         self.follower.read(source as usize, bytes, seconds);
+    }
+
+    pub(super) fn emitted(&mut self, event: &EventKind, seconds: f64) {
+        self.follower.emitted(event, seconds);
     }
 
     pub(super) fn has_news(&self) -> bool {
@@ -117,6 +123,6 @@ impl Forecast {
             && self
                 .rest
                 .as_ref()
-                .is_some_and(|rest| rest.is_known_to(precision))
+                .is_some_and(|rest| rest.is_known_to(precision, KNOWN_AFTER_SECONDS))
     }
 }

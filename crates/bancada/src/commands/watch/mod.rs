@@ -1,5 +1,6 @@
 //! Any script, watched: its output passes through, its progress becomes time and cost.
 
+mod events;
 mod forecast;
 mod screen;
 mod streams;
@@ -9,8 +10,9 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use host::terminal::stop_here;
-use predict::progress::Given;
+use predict::progress::{Given, OwnPatterns};
 
+use self::events::Events;
 use self::forecast::{Forecast, Forecaster};
 use self::screen::Screen;
 use self::streams::Streams;
@@ -20,8 +22,10 @@ use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 use crate::signals;
 
-/// Between two drawings of the status line; a new count is shown after so long at most.
-const DRAWN_EVERY: Duration = Duration::from_millis(100);
+/// Between two looks at what is known; a new count is shown after so long at most.
+const LOOKED_EVERY: Duration = Duration::from_millis(100);
+/// Between two drawings of the status line where nothing was counted.
+const DRAWN_EVERY: Duration = Duration::from_secs(1);
 /// Between two lines where there is no terminal.
 const PRINTED_EVERY: Duration = Duration::from_secs(30);
 /// Between two JSON lines.
@@ -38,9 +42,14 @@ pub(super) fn watch(args: &WatchArgs, printer: &Printer) -> CommandResult {
         Some(text) => Some(workbench::price_as_typed(text, &printer.teller())?),
         None => None,
     };
+    let patterns = args.progress_pattern.iter().map(String::as_str);
+    let own = OwnPatterns::new(patterns).map_err(Failure::wrong_arguments)?;
+    let events = Events::follow()
+        .map_err(|error| Failure::trouble(format!("cannot make a file for events: {error}")))?;
     let shows_line = !args.json && !args.lines && printer.talk_is_terminal;
-    let streams = Streams::start(&args.command, args.json, shows_line)
-        .map_err(|error| Failure::trouble(format!("cannot start {}: {error}", args.command[0])))?;
+    let begun = Instant::now();
+    let started = Streams::start(&args.command, events.path(), args.json, shows_line);
+    let streams = started.map_err(|error| not_started(&args.command[0], &error))?;
     signals::collect();
     let given = Given {
         epochs: args.epochs,
@@ -54,11 +63,13 @@ pub(super) fn watch(args: &WatchArgs, printer: &Printer) -> CommandResult {
         streams.resize(screen.inner());
     }
     let watch = Watch {
-        forecaster: Forecaster::new(given, price),
+        forecaster: Forecaster::new(given, own, price),
         view: View::new(args.json, *printer),
         stop_at: args.stop_when_known.then_some(args.precision),
-        begun: Instant::now(),
+        begun,
+        looked: Instant::now(),
         shown: None,
+        events,
         screen,
         streams,
         stopping: None,
@@ -72,10 +83,13 @@ struct Watch {
     /// The precision at which the script is ended.
     stop_at: Option<f64>,
     begun: Instant,
+    /// When what is known was looked at last.
+    looked: Instant,
     /// When the status was shown last.
     shown: Option<Instant>,
     screen: Option<Screen>,
     streams: Streams,
+    events: Events,
     stopping: Option<Stopping>,
 }
 
@@ -90,14 +104,12 @@ struct Stopping {
 impl Watch {
     fn finish(mut self) -> CommandResult {
         let ended = loop {
-            self.pass_on(self.pause());
+            self.pass_on(LOOKED_EVERY.saturating_sub(self.looked.elapsed()));
             self.take_signals();
-            let now = self.seconds();
-            if self.stopping.is_none() && self.is_known(now) {
-                self.stop(now);
+            if self.looked.elapsed() >= LOOKED_EVERY {
+                self.looked = Instant::now();
+                self.look();
             }
-            self.press_on();
-            self.show(now);
             if let Some(ended) = self.streams.try_wait().map_err(Failure::trouble)? {
                 break ended;
             }
@@ -108,7 +120,9 @@ impl Watch {
         self.streams.give_back();
         // Before anything else is printed.
         drop(self.screen.take());
+        self.read_events(seconds);
         let last = self.forecaster.forecast(seconds);
+        self.streams.end_line();
         let known = self.stopping.map(|stopping| stopping.known);
         self.view.summary(seconds, ended, known.as_ref(), &last);
         Ok(match known {
@@ -117,16 +131,21 @@ impl Watch {
         })
     }
 
-    /// Until something must be done even if nothing is printed.
-    fn pause(&self) -> Duration {
-        let every = match (&self.screen, self.forecaster.has_news()) {
-            (Some(_), true) => DRAWN_EVERY,
-            _ => Duration::from_secs(1),
-        };
-        let shown = self.shown.map_or(Duration::ZERO, |shown| shown.elapsed());
-        every
-            .saturating_sub(shown)
-            .clamp(Duration::from_millis(5), Duration::from_secs(1))
+    fn look(&mut self) {
+        let now = self.seconds();
+        self.read_events(now);
+        if self.stopping.is_none() && self.is_known(now) {
+            self.stop(now);
+        }
+        self.press_on();
+        self.show(now);
+    }
+
+    fn read_events(&mut self, now: f64) {
+        let forecaster = &mut self.forecaster;
+        self.events.read(now, |event, seconds| {
+            forecaster.emitted(&event.kind, seconds);
+        });
     }
 
     /// Whether there is more to come.
@@ -196,8 +215,8 @@ impl Watch {
     fn show(&mut self, now: f64) {
         let every = match (&self.screen, self.view.is_json()) {
             (_, true) => JSON_EVERY,
-            (Some(_), _) if self.forecaster.has_news() => DRAWN_EVERY,
-            (Some(_), _) => Duration::from_secs(1),
+            (Some(_), _) if self.forecaster.has_news() => LOOKED_EVERY,
+            (Some(_), _) => DRAWN_EVERY,
             (None, _) => PRINTED_EVERY,
         };
         if self.shown.is_some_and(|shown| shown.elapsed() < every) {
@@ -205,8 +224,13 @@ impl Watch {
         }
         let forecast = self.forecaster.forecast(now);
         let is_shown = match &mut self.screen {
-            Some(screen) => screen.draw(&self.view.line(&forecast)),
-            None => self.view.print(&forecast),
+            Some(screen) => screen.draw(&self.view.line(&forecast, screen.room())),
+            None if self.view.has_to_print(&forecast) => {
+                self.streams.end_line();
+                self.view.print(&forecast);
+                true
+            }
+            None => false,
         };
         if is_shown {
             self.forecaster.shown();
@@ -217,6 +241,16 @@ impl Watch {
     fn seconds(&self) -> f64 {
         self.begun.elapsed().as_secs_f64()
     }
+}
+
+/// With the exit codes of a shell.
+fn not_started(program: &str, error: &std::io::Error) -> Failure {
+    let exit = match error.kind() {
+        std::io::ErrorKind::NotFound => Exit::Script(127),
+        std::io::ErrorKind::PermissionDenied => Exit::Script(126),
+        _ => Exit::Trouble,
+    };
+    Failure::new(exit, format!("cannot start {program}: {error}"))
 }
 
 /// As a shell says it.

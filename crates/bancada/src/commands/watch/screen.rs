@@ -85,14 +85,18 @@ impl Screen {
         }
     }
 
+    /// Characters of the status line.
+    pub(super) fn room(&self) -> usize {
+        usize::from(self.window.columns).saturating_sub(1)
+    }
+
     /// False if it has to wait.
     pub(super) fn draw(&mut self, line: &str) -> bool {
         if self.is_inside {
             return false;
         }
         if !self.is_given_up {
-            let room = usize::from(self.window.columns).saturating_sub(1);
-            let line: String = line.chars().take(room).collect();
+            let line: String = line.chars().take(self.room()).collect();
             let row = self.window.rows;
             self.write(&format!(
                 "\x1b7\x1b[{row};1H\x1b[2K\x1b[2m{line}\x1b[0m\x1b8"

@@ -5,15 +5,19 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, PipeReader, Read, Write as _, pipe};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use host::Group;
 use host::terminal::{PseudoTerminal, RawMode, Window, resize, wait_readable};
+use model::event::EVENTS_VARIABLE;
 
 use super::screen::Screen;
 
 const CTRL_Z: u8 = 0x1a;
+/// The end of a process that cannot be waited for together with its streams is looked for this often.
+const LOOKED_EVERY: Duration = Duration::from_millis(10);
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Whose output it is.
@@ -33,6 +37,11 @@ pub(super) struct Streams {
     terminal: Option<Copied<File>>,
     pipes: Vec<Copied<PipeReader>>,
     keys: Option<Keys>,
+    /// Readable once the script has ended; none where that is not known so, and after its end.
+    end: Option<OwnedFd>,
+    has_ended: bool,
+    /// What was last written where standard errors go did not end its line.
+    is_line_open: bool,
 }
 
 /// What is read here is written there.
@@ -41,6 +50,8 @@ struct Copied<F> {
     from: F,
     to: File,
     is_open: bool,
+    /// `to` is where standard errors go.
+    is_to_errors: bool,
 }
 
 /// What is typed.
@@ -53,6 +64,7 @@ impl Streams {
     /// With the last line of the terminal reserved, the script has the others from its first moment.
     pub(super) fn start(
         command: &[String],
+        events: &Path,
         to_errors: bool,
         is_line_reserved: bool,
     ) -> io::Result<Self> {
@@ -82,7 +94,7 @@ impl Streams {
             .transpose()?;
         let mut pipes = Vec::new();
         let mut started = Command::new(program);
-        started.args(arguments);
+        started.args(arguments).env(EVENTS_VARIABLE, events);
         if input.is_terminal()
             && let Some(terminal) = &terminal
         {
@@ -107,12 +119,7 @@ impl Streams {
         started.stdout(output_stream).stderr(errors_stream);
         let Some(terminal) = terminal else {
             let group = Group::spawn(&mut started)?;
-            return Ok(Streams {
-                group,
-                terminal: None,
-                pipes,
-                keys: None,
-            });
+            return Ok(Streams::of(group, None, pipes, None));
         };
         let keys = Keys::take()?;
         if keys.is_none() {
@@ -120,12 +127,25 @@ impl Streams {
         }
         let (group, ours) = terminal.spawn(started)?;
         let to = shown.unwrap_or(errors.as_fd());
-        Ok(Streams {
+        let copied = Copied::new(Source::Terminal, ours, to)?;
+        Ok(Streams::of(group, Some(copied), pipes, keys))
+    }
+
+    fn of(
+        group: Group,
+        terminal: Option<Copied<File>>,
+        pipes: Vec<Copied<PipeReader>>,
+        keys: Option<Keys>,
+    ) -> Self {
+        Streams {
+            end: group.end_descriptor(),
             group,
-            terminal: Some(Copied::new(Source::Terminal, ours, to)?),
+            terminal,
             pipes,
             keys,
-        })
+            has_ended: false,
+            is_line_open: false,
+        }
     }
 
     /// The terminal that shows the script's output.
@@ -146,7 +166,8 @@ impl Streams {
         }
     }
 
-    /// Passes on what is there, after at most `timeout`. False when all has ended.
+    /// Passes on what is there, after at most `timeout`, or at the end of the script. False when no
+    /// more comes.
     pub(super) fn pass_on(
         &mut self,
         timeout: Duration,
@@ -167,18 +188,23 @@ impl Streams {
                 .filter(|p| p.is_open)
                 .map(|p| p.from.as_fd()),
         );
+        watched.extend(self.end.as_ref().map(AsFd::as_fd));
+        let timeout = match self.end.is_some() || self.has_ended {
+            true => timeout,
+            false => timeout.min(LOOKED_EVERY),
+        };
         let mut ready = wait_readable(&watched, timeout).into_iter();
         if keys.is_some() && ready.next() == Some(true) {
             self.type_on();
         }
         for terminal in self.terminal.iter_mut().filter(|t| t.is_open) {
             if ready.next() == Some(true) {
-                terminal.pass_on(&mut each);
+                terminal.pass_on(&mut each, &mut self.is_line_open);
             }
         }
         for pipe in self.pipes.iter_mut().filter(|p| p.is_open) {
             if ready.next() == Some(true) {
-                pipe.pass_on(&mut each);
+                pipe.pass_on(&mut each, &mut self.is_line_open);
             }
         }
         self.terminal.iter().any(|t| t.is_open) || self.pipes.iter().any(|p| p.is_open)
@@ -202,7 +228,19 @@ impl Streams {
     }
 
     pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.group.try_wait()
+        let ended = self.group.try_wait()?;
+        if ended.is_some() {
+            self.has_ended = true;
+            self.end = None;
+        }
+        Ok(ended)
+    }
+
+    /// A line of ours does not begin in one of the script's.
+    pub(super) fn end_line(&mut self) {
+        if std::mem::take(&mut self.is_line_open) {
+            _ = io::stderr().write_all(b"\n");
+        }
     }
 
     pub(super) fn send(&self, signal: libc::c_int) {
@@ -250,16 +288,20 @@ impl<F: Read> Copied<F> {
             from,
             to: File::from(to.try_clone_to_owned()?),
             is_open: true,
+            is_to_errors: is_same(to, io::stderr().as_fd()),
         })
     }
 
-    fn pass_on(&mut self, each: &mut impl FnMut(Source, &[u8])) {
+    fn pass_on(&mut self, each: &mut impl FnMut(Source, &[u8]), is_line_open: &mut bool) {
         let mut chunk = [0; CHUNK_BYTES];
         match self.from.read(&mut chunk) {
             Ok(bytes) if bytes > 0 => {
                 let bytes = &chunk[..bytes];
                 // Whoever read it may be gone (`| head`); the script goes on.
                 _ = self.to.write_all(bytes);
+                if self.is_to_errors {
+                    *is_line_open = !bytes.ends_with(b"\n");
+                }
                 each(self.source, bytes);
             }
             Err(error)

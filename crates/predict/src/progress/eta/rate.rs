@@ -1,11 +1,12 @@
 //! The steady rate of a counter, the time at ends of epochs, and what both say of the rest.
 
 use stats::Interval;
-use stats::distribution::student_quantile;
+use stats::distribution::{normal_quantile, student_quantile};
 
 use super::{CONFIDENCE, Estimate, Pair};
 use crate::progress::Position;
 use crate::steady::warm_up;
+use crate::whole_run::ASSUMED_SPREAD;
 
 /// More blocks than these are joined.
 const MOST_BLOCKS: usize = 20;
@@ -14,6 +15,16 @@ const FEWEST_BLOCKS: usize = 4;
 /// Of the time of a unit: speed drifts (temperature, neighbours) more than blocks beside each other
 /// show.
 const LEAST_SPREAD: f64 = 0.005;
+/// Blocks are joined by so many, too: where the speed varies slowly, long ones show it.
+const JOINED_BY: [usize; 3] = [1, 2, 4];
+/// Of fewer blocks the correlation is hardly known, and is not corrected.
+const CORRELATED_BLOCKS: usize = 8;
+/// A machine's speed is assumed to vary by [`ASSUMED_SPREAD`] and to stay alike for about so long: a
+/// beginning that is not much longer cannot show that it does.
+const ASSUMED_CORRELATION_SECONDS: f64 = 60.0;
+/// Degrees of freedom of the spread of such a speed: one for so many seconds.
+const ASSUMED_INDEPENDENT_SECONDS: f64 = 40.0;
+const FEWEST_INDEPENDENT: f64 = 1.0;
 /// Of the time at the end of an epoch, until three were seen.
 const UNKNOWN_SPREAD: f64 = 0.1;
 
@@ -21,13 +32,24 @@ const UNKNOWN_SPREAD: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rate {
     pub per_unit: f64,
-    /// Between blocks, as a fraction of `per_unit`; correlation of neighbours included.
-    pub spread: f64,
     pub blocks: usize,
-    /// Of one block.
+    /// How much blocks differ.
+    pub spread: Spread,
+    /// Standard deviation between the shortest blocks, relative, as if they were independent.
+    of_blocks: f64,
+    /// That were seen behind the warm-up, and in how many seconds.
     pub units: f64,
+    pub seconds: f64,
     /// Units left out at the beginning.
     pub warm_up_units: f64,
+}
+
+/// Of blocks of the length that shows most of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Standard deviation between blocks, as a fraction of their mean; correlation of neighbours included.
+    pub relative: f64,
+    pub blocks: usize,
 }
 
 /// The steady rate behind the warm-up; none before two blocks can be told apart.
@@ -45,9 +67,11 @@ pub fn steady(pairs: &[Pair]) -> Option<Rate> {
     let per_unit = seconds / units;
     (per_unit.is_finite() && per_unit > 0.0).then(|| Rate {
         per_unit,
-        spread: spread(of, per_unit).max(LEAST_SPREAD),
         blocks: kept.len(),
-        units: units / kept.len() as f64,
+        spread: widest_spread(of, per_unit),
+        of_blocks: deviation(of, per_unit),
+        seconds,
+        units,
         warm_up_units: blocks.iter().take(cut).map(|block| block.done).sum(),
     })
 }
@@ -70,20 +94,72 @@ fn blocks(pairs: &[Pair]) -> Option<Vec<Pair>> {
     (blocks.len() >= 2).then_some(blocks)
 }
 
-/// Standard deviation over mean, widened by the correlation of neighbours.
-fn spread(rates: &[f64], mean: f64) -> f64 {
-    let count = rates.len() as f64;
+/// Of those lengths of blocks of which enough are there, the one by which the mean is known least.
+fn widest_spread(rates: &[f64], mean: f64) -> Spread {
+    let joined = JOINED_BY.iter().map(|by| {
+        let rates: Vec<f64> = rates
+            .rchunks_exact(*by)
+            .map(|chunk| chunk.iter().sum::<f64>() / *by as f64)
+            .collect();
+        Spread {
+            relative: spread(&rates, mean).max(LEAST_SPREAD),
+            blocks: rates.len(),
+        }
+    });
+    let enough = joined.filter(|spread| spread.blocks >= FEWEST_BLOCKS);
+    let widest = enough.max_by(|a, b| a.margin().total_cmp(&b.margin()));
+    widest.unwrap_or(Spread {
+        relative: spread(rates, mean).max(LEAST_SPREAD),
+        blocks: rates.len(),
+    })
+}
+
+impl Spread {
+    fn quantile(&self) -> f64 {
+        student_quantile(0.5 + CONFIDENCE / 2.0, self.blocks as f64 - 1.0)
+    }
+
+    /// Of the mean, relative.
+    fn margin(&self) -> f64 {
+        self.quantile() * self.relative / (self.blocks as f64).sqrt()
+    }
+}
+
+/// Share of a variance that is left in the mean over some seconds, where values stay alike for
+/// [`ASSUMED_CORRELATION_SECONDS`] (exponentially correlated).
+fn left_in_mean(seconds: f64) -> f64 {
+    let lengths = seconds / ASSUMED_CORRELATION_SECONDS;
+    match lengths > 1e-3 {
+        true => 2.0 / lengths * (1.0 - (1.0 - (-lengths).exp()) / lengths),
+        false => 1.0,
+    }
+}
+
+/// Standard deviation over mean.
+fn deviation(rates: &[f64], mean: f64) -> f64 {
     let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-    if rates.len() < 2 || squares == 0.0 {
+    (squares / (rates.len() as f64 - 1.0).max(1.0)).sqrt() / mean
+}
+
+/// Widened by the correlation of neighbours.
+fn spread(rates: &[f64], mean: f64) -> f64 {
+    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+    if squares == 0.0 {
         return 0.0;
     }
     let neighbours: f64 = rates
         .windows(2)
         .map(|two| (two[0] - mean) * (two[1] - mean))
         .sum();
-    let correlation = (neighbours / squares).clamp(0.0, 0.9);
-    let widened = (1.0 + correlation) / (1.0 - correlation);
-    (squares / (count - 1.0) * widened).sqrt() / mean
+    let seen = neighbours / squares;
+    let count = rates.len() as f64;
+    let correlation = match rates.len() >= CORRELATED_BLOCKS {
+        // So few values about their own mean look less alike than they are (Marriott and Pope 1954).
+        true => seen + (1.0 + 4.0 * seen) / count,
+        false => seen,
+    };
+    let correlation = correlation.clamp(0.0, 0.9);
+    deviation(rates, mean) * ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
 /// Time at the end of an epoch.
@@ -105,7 +181,7 @@ impl Ends {
         }
         let mean = seconds.iter().sum::<f64>() / count;
         let squares: f64 = seconds.iter().map(|s| (s - mean).powi(2)).sum();
-        let least = mean * rate.spread;
+        let least = mean * rate.spread.relative;
         Ends {
             mean,
             deviation: match seconds.len() < 3 {
@@ -130,14 +206,15 @@ impl Rate {
     /// The mean of what was seen and of what is to come both vary.
     pub(super) fn estimate(&self, left: f64, ends: &Ends, ends_left: f64) -> Spent {
         let value = left * self.per_unit + ends_left * ends.mean;
-        let blocks = self.blocks as f64;
-        let deviation = self.spread * self.per_unit;
-        let of_steps =
-            (left * deviation).powi(2) * (1.0 / blocks) + left * self.units * deviation.powi(2);
-        let of_ends =
-            (ends_left * ends.deviation).powi(2) / ends.count + ends_left * ends.deviation.powi(2);
         let margin = (self.blocks >= FEWEST_BLOCKS).then(|| {
-            student_quantile(0.5 + CONFIDENCE / 2.0, blocks - 1.0) * (of_steps + of_ends).sqrt()
+            let blocks = self.spread.blocks as f64;
+            let deviation = self.spread.relative * self.per_unit;
+            let of_steps = (left * deviation).powi(2) / blocks
+                + left * self.units / blocks * deviation.powi(2);
+            let of_ends = (ends_left * ends.deviation).powi(2) / ends.count
+                + ends_left * ends.deviation.powi(2);
+            let seen = self.spread.quantile() * (of_steps + of_ends).sqrt();
+            seen.hypot(self.assumed_margin(value))
         });
         Spent {
             value,
@@ -146,6 +223,16 @@ impl Rate {
             above: 0.0,
             blocks: self.blocks,
         }
+    }
+
+    /// What is assumed of a machine, for the seconds that were seen and for those to come.
+    fn assumed_margin(&self, left_seconds: f64) -> f64 {
+        let share = left_in_mean(self.seconds) + left_in_mean(left_seconds);
+        // What differs less than it does by chance is no evidence that it does not.
+        let independent = (self.seconds / ASSUMED_INDEPENDENT_SECONDS).max(FEWEST_INDEPENDENT);
+        let seen = student_quantile(0.5 + CONFIDENCE / 2.0, independent) * self.of_blocks;
+        let assumed = normal_quantile(0.5 + CONFIDENCE / 2.0) * ASSUMED_SPREAD;
+        left_seconds * seen.max(assumed) * share.sqrt()
     }
 }
 

@@ -33,6 +33,10 @@ pub(super) static RICH: Pattern = LazyLock::new(|| {
 pub(super) static EPOCH: Pattern = LazyLock::new(|| {
     Regex::new(r"\bepoch(?:\((?P<phase>[a-z]+)\))?[ \t]*[:#=\[(]*[ \t]*\[?(?P<number>[0-9]+)(?:[ \t]*(?:/|of|out of)[ \t]*(?P<total>[0-9]+))?").ok()
 });
+/// Ultralytics, in lower case: the epoch, then the memory of the GPU.
+pub(super) static ULTRALYTICS: Pattern = LazyLock::new(|| {
+    Regex::new(r"^[ \t]*(?P<number>[0-9]+)/(?P<total>[0-9]+)[ \t]+[0-9]+(?:\.[0-9]+)?g[ \t]").ok()
+});
 pub(super) static EPOCH_FRACTION: Pattern =
     LazyLock::new(|| Regex::new(r#"['"]epoch['"]: ?'?(?P<value>[0-9]+(?:\.[0-9]+)?)'?[,}]"#).ok());
 pub(super) static STEP: Pattern = LazyLock::new(|| {
