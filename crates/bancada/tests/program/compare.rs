@@ -185,7 +185,7 @@ price = "3.6 USD/h"
         .says("choose C1 (small,");
     show(&["--deadline", "1min", "--most-cost", "0.02 USD"])
         .ends_with(0)
-        .says("no scenario is surely within 1 min 00 s and US$ 0.02");
+        .says("No scenario is surely within 1 min 00 s and US$ 0.02");
     show(&["--deadline", "100.2s"])
         .ends_with(0)
         .says("Not settled by their intervals: C1");
