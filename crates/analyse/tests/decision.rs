@@ -625,9 +625,9 @@ fn a_deadline_is_not_kept_by_the_mean() {
     let late = late.filter(|r| r.metrics[metric::TRAIN_SECONDS].value > deadline);
     assert!(late.count() > 30);
     let text = recommended(&world, &wishes(Some(deadline), None));
-    assert_eq!(text, "no scenario is surely within 10.9 s.");
+    assert_eq!(text, "No scenario is surely within 10.9 s.");
     let text = recommended(&world, &wishes(Some(15.0), None));
-    assert!(text.contains("within 15.0 s, choose C1 ("), "{text}");
+    assert!(text.contains("Within 15.0 s, choose C1 ("), "{text}");
     assert!(text.contains("19 of 20 runs in at most 1"), "{text}");
 }
 

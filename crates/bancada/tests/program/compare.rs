@@ -185,7 +185,7 @@ price = "3.6 USD/h"
         .says("choose C1 (small,");
     show(&["--deadline", "1min", "--most-cost", "0.02 USD"])
         .ends_with(0)
-        .says("no scenario is surely within 1 min 00 s and US$ 0.02");
+        .says("No scenario is surely within 1 min 00 s and US$ 0.02");
     // All of four runs are within it, and one in 20 may not be.
     show(&["--deadline", "100.5s"])
         .ends_with(0)
