@@ -187,8 +187,9 @@ impl<'a> Plot<'a> {
         ])
     }
 
-    fn says(&self, name: &str, requests: f64, cost: f64) -> String {
-        let cost = money(cost, &self.analysis.study.currency);
+    /// Of a point of the figure.
+    fn says(&self, name: &str, requests: f64, y: f64) -> String {
+        let cost = money(y, &self.analysis.study.currency);
         let requests = format::count(requests.round() as usize);
         format!("{name}\n{} {requests}: {cost}", word!("serving-rate"))
     }
