@@ -73,10 +73,6 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    pub fn overlaps(&self, other: &Interval) -> bool {
-        self.low <= other.high && other.low <= self.high
-    }
-
     /// The interval, unless an end is not a finite number.
     pub(crate) fn finite(low: f64, high: f64) -> Option<Self> {
         (low.is_finite() && high.is_finite()).then_some(Self { low, high })

@@ -59,7 +59,7 @@ pub use prediction::{CheckedPredictions, CheckedRun, check_predictions, runs_to_
 pub use probe::{ProbeRequest, probe_machine};
 pub use rough::{ROUGH, rough_forecast};
 pub use run_files::{Read, record, steps};
-pub use studies::{RunCounts, StudyState, StudySummary, studies, study_summary};
+pub use studies::{RunCounts, StudyState, StudySummary, studies};
 pub use timing::{TimeRequest, Timed, TimedCommand, TimedRun, Vary, kept_study, time};
 pub use until::{set_goal, set_until};
 pub use what_if::{AskedIn, OtherPrices, WhatIfRequest, quoted};

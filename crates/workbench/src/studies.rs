@@ -106,11 +106,6 @@ pub fn studies(folder: &Path, tell: Tell<'_>) -> Result<Vec<StudySummary>, Error
     Ok(found)
 }
 
-/// The study of one file, or of a scale of it.
-pub fn study_summary(file: &Path, scale: Option<&str>, tell: Tell<'_>) -> StudySummary {
-    of_file(file, &open_with(file, scale, &catalog(tell)))
-}
-
 /// TOML files with a table `study`; other files of that kind are networks, prices and the like.
 fn study_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(folder)

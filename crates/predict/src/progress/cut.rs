@@ -41,11 +41,6 @@ impl Cutter {
         String::from_utf8_lossy(&self.begun).into_owned()
     }
 
-    /// Whether an escape sequence has begun and not ended.
-    pub fn is_inside_escape(&self) -> bool {
-        self.state != State::Text
-    }
-
     pub fn finish(&mut self, mut each: impl FnMut(&str)) {
         self.end(&mut each);
     }

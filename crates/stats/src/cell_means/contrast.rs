@@ -120,20 +120,6 @@ impl CellMeans {
         sums.values().all(|sum: &f64| sum.abs() < ROUNDING)
     }
 
-    /// One combination of levels less another.
-    pub fn cell_difference(&self, first: &[usize], second: &[usize]) -> Option<Contrast> {
-        let mut weights = vec![0.0; self.cells.cells.len()];
-        for (levels, sign) in [(first, 1.0), (second, -1.0)] {
-            let places = levels.iter().zip(&self.cells.place_of_level);
-            let levels = places.map(|(level, places)| *places.get(*level)?);
-            let levels = levels.collect::<Option<Vec<usize>>>()?;
-            let cells = &self.cells.cells;
-            let place = cells.binary_search_by(|cell| cell.levels.cmp(&levels));
-            weights[place.ok()?] += sign;
-        }
-        self.is_told(&weights).then(|| self.contrast(&weights))
-    }
-
     fn contrast(&self, weights: &[f64]) -> Contrast {
         let parts = || weights.iter().zip(&self.spreads).zip(&self.cells.cells);
         let value = parts().map(|((weight, _), cell)| weight * cell.mean).sum();
