@@ -29,6 +29,30 @@ pub struct Side<'a> {
     pub analysis: &'a Analysis,
     /// One scenario; else all that both have.
     pub scenario: Option<u32>,
+    /// Where there is no one scenario: those with these levels of factors, each with the one of the other side that
+    /// has the same levels of all other factors.
+    pub levels: &'a [(String, String)],
+}
+
+impl<'a> Side<'a> {
+    /// The scenarios that were measured and have its levels, by their other levels.
+    fn by_other_levels(&self) -> BTreeMap<Vec<(&'a str, &'a str)>, &'a ScenarioResult> {
+        let is_fixed = |factor: &str| self.levels.iter().any(|(name, _)| name == factor);
+        let has = |scenario: &ScenarioResult, (factor, level): &(String, String)| {
+            let found = scenario.level(factor);
+            found.is_some_and(|found| found.level == *level)
+        };
+        let own = measured(self.analysis);
+        let own = own.filter(|scenario| self.levels.iter().all(|level| has(scenario, level)));
+        let key = |scenario: &'a ScenarioResult| {
+            let levels = scenario.levels.iter();
+            let others = levels.filter(|level| !is_fixed(&level.factor));
+            others
+                .map(|l| (l.factor.as_str(), l.level.as_str()))
+                .collect()
+        };
+        own.map(|scenario| (key(scenario), scenario)).collect()
+    }
 }
 
 pub struct CompareRequest<'a> {
@@ -455,18 +479,16 @@ fn matched<'a>(first: &Side<'a>, second: &Side<'a>) -> Result<Vec<Matched<'a>>, 
             second: one(second, b)?,
         }]),
         (None, None) => {
-            let key = |s: &ScenarioResult| -> Vec<(String, String)> {
-                let levels = s.levels.iter();
-                levels
-                    .map(|l| (l.factor.clone(), l.level.clone()))
-                    .collect()
-            };
-            let by_key: BTreeMap<_, _> = measured(first.analysis).map(|s| (key(s), s)).collect();
-            let both = measured(second.analysis).filter_map(|second| {
-                let first = *by_key.get(&key(second))?;
-                Some(Matched { first, second })
-            });
-            let both: Vec<Matched> = both.collect();
+            let by_levels = first.by_other_levels();
+            let both = second
+                .by_other_levels()
+                .into_iter()
+                .filter_map(|(key, second)| {
+                    let first = *by_levels.get(&key)?;
+                    Some(Matched { first, second })
+                });
+            let mut both: Vec<Matched> = both.collect();
+            both.sort_by_key(|pair| pair.second.number);
             match both.is_empty() {
                 true => Err(message!(
                     "compare-no-match",

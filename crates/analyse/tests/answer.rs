@@ -235,6 +235,14 @@ fn nothing_is_recommended_where_nothing_is_known() {
 
     let tasks_alone = timed(world(3, 1, 3), &[(1.0, 0.01), (2.0, 0.02), (3.0, 0.03)]);
     assert!(nothing(&tasks_alone).contains("nothing to choose"));
+    let times = [(1.0, 0.01), (2.0, 0.02), (3.0, 0.03), (4.0, 0.04)];
+    let mut one_each = timed(world(2, 2, 3), &times);
+    one_each
+        .records
+        .retain(|record| record.run.scenario % 2 == 1);
+    let said = nothing(&one_each);
+    assert!(!said.contains("one scenario was measured"), "{said}");
+    assert!(said.contains("No task has two scenarios"), "{said}");
 }
 
 #[test]

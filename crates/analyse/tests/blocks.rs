@@ -26,6 +26,7 @@ fn compared(analysis: &Analysis, sides: [u32; 2]) -> Compared {
         name,
         analysis,
         scenario: Some(number),
+        levels: &[],
     };
     compare(&CompareRequest {
         first: side(sides[0], "first"),
@@ -84,6 +85,7 @@ fn different_studies_have_no_common_blocks() {
         name,
         analysis,
         scenario: Some(scenario),
+        levels: &[],
     };
     let pair = compare(&CompareRequest {
         first: side(&study, "old", 1),

@@ -12,6 +12,7 @@ fn side<'a>(name: &'a str, analysis: &'a Analysis, scenario: Option<u32>) -> Sid
         name,
         analysis,
         scenario,
+        levels: &[],
     }
 }
 

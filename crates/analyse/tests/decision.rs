@@ -226,6 +226,7 @@ fn studies_with_energy_of_different_sources_are_not_compared() {
             name,
             analysis,
             scenario: None,
+            levels: &[],
         };
         let compared = compare(&CompareRequest {
             first: side("a", &modelled),

@@ -47,6 +47,7 @@ fn is_ranked(found: &Analysis) -> bool {
 
 fn compared(found: &Analysis) -> Compared {
     let side = |scenario| Side {
+        levels: &[],
         name: if scenario == 1 { "a" } else { "b" },
         analysis: found,
         scenario: Some(scenario),

@@ -72,7 +72,7 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
             timeout_seconds: None,
             grace_seconds: 10.0,
         },
-        metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
+        metrics: asked(spec),
         target_accuracy_percent: None,
         roles: BTreeMap::new(),
         equal_within_percent: None,
@@ -86,6 +86,13 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
         factors,
     };
     Inferred { study, problems }
+}
+
+/// A column of epochs or steps says where a row belongs, and is no result.
+fn asked(spec: &ImportSpec) -> Vec<String> {
+    let metrics = spec.metrics.iter().map(|column| column.metric.clone());
+    let is_result = |name: &String| !["epoch", "step"].contains(&name.as_str());
+    metrics.filter(is_result).collect()
 }
 
 fn too_many(first: &str, factors: &[String], texts: &[Vec<String>]) -> Vec<RowProblem> {

@@ -117,13 +117,15 @@ impl Location {
                 ContainerImage::Named(name) => format!("image {name}"),
                 ContainerImage::Base(name) => format!("base {name}"),
             },
-            Within::Slurm(slurm) => format!(
-                "slurm {:?} {:?} {} {:?}",
-                slurm.partition,
-                slurm.constraint,
-                slurm.nodes.max(1),
-                slurm.options
-            ),
+            Within::Slurm(slurm) => {
+                let partition = slurm.partition.as_deref().unwrap_or_default();
+                let constraint = slurm.constraint.as_deref().unwrap_or_default();
+                let nodes = slurm.nodes.max(1);
+                let options = slurm.options.join(" ");
+                format!(
+                    "slurm partition={partition} constraint={constraint} nodes={nodes} {options}"
+                )
+            }
         };
         format!("{machine}; {within}")
     }

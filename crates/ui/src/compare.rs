@@ -138,6 +138,7 @@ fn compared(shared: &Shared, a: &str, b: &str, metric: Option<&str>) -> Result<C
             name: &names[0],
             analysis: &one.analysis,
             scenario: first.scenario,
+            levels: &[],
         },
         second: Side {
             name: &names[1],
@@ -145,6 +146,7 @@ fn compared(shared: &Shared, a: &str, b: &str, metric: Option<&str>) -> Result<C
                 .as_ref()
                 .map_or(&one.analysis, |other| &other.analysis),
             scenario: second.scenario,
+            levels: &[],
         },
         metric,
         equal_within_percent: one.results.study.equal_within(),

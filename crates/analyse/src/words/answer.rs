@@ -22,12 +22,14 @@ pub(crate) fn nothing(analysis: &Analysis, tasks: &[TaskAnswer]) -> Option<Strin
     } else if runs.ok == 0 {
         message!("answer-no-success")
     } else if tasks.is_empty() {
-        let reason = analysis.best.sentences.first();
-        return Some(
-            reason
-                .cloned()
-                .unwrap_or_else(|| message!("answer-one-scenario")),
-        );
+        let reason = analysis.best.sentences.first().cloned();
+        return reason.or_else(|| {
+            let measured = analysis.scenarios.iter().filter(|s| s.runs.total() > 0);
+            Some(match measured.count() {
+                1 => message!("answer-one-scenario"),
+                _ => message!("answer-one-each"),
+            })
+        });
     } else if picks().next().is_none() {
         message!("answer-no-two")
     } else if picks().all(|pick| pick.verdict == Verdict::NotEstimable) {

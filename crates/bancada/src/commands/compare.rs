@@ -1,5 +1,6 @@
 //! `bancada compare A B`: one sentence, and an exit code for continuous integration.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -30,17 +31,27 @@ pub(super) fn compare(args: &CompareArgs, printer: &Printer) -> CommandResult {
     };
     let names = [first.name(&second), second.name(&first)];
     let of_second = b.as_ref().unwrap_or(&a);
-    let scenarios = (first.number(&a)?, second.number(of_second)?);
+    let parts = match (first.part(&a), second.part(of_second)) {
+        (Ok(first), Ok(second)) if first.names_as(&second) => [first, second],
+        (Ok(_), Ok(_)) => {
+            return Err(Failure::wrong_arguments(
+                "both sides must be one scenario, or name levels of the same factors",
+            ));
+        }
+        (Err(error), _) | (_, Err(error)) => return Err(error),
+    };
     let request = CompareRequest {
         first: Side {
             name: &names[0],
             analysis: &a,
-            scenario: scenarios.0,
+            scenario: parts[0].number(),
+            levels: parts[0].levels(),
         },
         second: Side {
             name: &names[1],
             analysis: of_second,
-            scenario: scenarios.1,
+            scenario: parts[1].number(),
+            levels: parts[1].levels(),
         },
         metric: args.metric.as_deref(),
         equal_within_percent: args.margin.unwrap_or(margin),
@@ -130,6 +141,41 @@ impl Scenario {
     }
 }
 
+/// What of a study is compared.
+enum Part<'a> {
+    All,
+    One(u32),
+    /// Several scenarios, each with the one of the other side that differs in nothing else.
+    Levels(&'a [(String, String)]),
+}
+
+impl<'a> Part<'a> {
+    fn number(&self) -> Option<u32> {
+        match self {
+            Part::One(number) => Some(*number),
+            Part::All | Part::Levels(_) => None,
+        }
+    }
+
+    fn levels(&self) -> &'a [(String, String)] {
+        match self {
+            Part::Levels(levels) => levels,
+            Part::All | Part::One(_) => &[],
+        }
+    }
+
+    /// Whether scenarios that are known by their levels have counterparts.
+    fn names_as(&self, other: &Part) -> bool {
+        let factors = |part: &Part| {
+            let levels = part.levels().iter();
+            levels
+                .map(|(factor, _)| factor.clone())
+                .collect::<BTreeSet<_>>()
+        };
+        factors(self) == factors(other)
+    }
+}
+
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -169,10 +215,9 @@ impl Named {
         })
     }
 
-    /// Of its scenario, which must be one.
-    fn number(&self, analysis: &Analysis) -> Result<Option<u32>, Failure> {
+    fn part(&self, analysis: &Analysis) -> Result<Part<'_>, Failure> {
         let Some(wanted) = &self.scenario else {
-            return Ok(None);
+            return Ok(Part::All);
         };
         let found = analysis.scenarios.iter().filter(|s| wanted.has(s));
         let found: Vec<&ScenarioResult> = found.collect();
@@ -188,7 +233,7 @@ impl Named {
         };
         let path = self.path.display();
         match found.as_slice() {
-            [one] => Ok(Some(one.number)),
+            [one] => Ok(Part::One(one.number)),
             [] => {
                 let all: Vec<&ScenarioResult> = analysis.scenarios.iter().collect();
                 Err(Failure::wrong_arguments(format!(
@@ -196,10 +241,10 @@ impl Named {
                     labels(&all)
                 )))
             }
-            several => Err(Failure::wrong_arguments(format!(
-                "{wanted} are several scenarios of {path}: {}",
-                labels(several)
-            ))),
+            _ => match wanted {
+                Scenario::Levels(levels) => Ok(Part::Levels(levels)),
+                Scenario::Number(number) => Ok(Part::One(*number)),
+            },
         }
     }
 

@@ -200,6 +200,7 @@ fn of_two(analysis: &Analysis, results: &Results) -> Option<String> {
         name: &names[index],
         analysis,
         scenario: Some(number),
+        levels: &[],
     };
     let request = CompareRequest {
         first: side(0, first.number),

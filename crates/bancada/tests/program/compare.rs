@@ -232,3 +232,37 @@ fn no_gate_lets_through_what_fails_more() {
         ask(sides, &["--gate"]).ends_with(if sides[0] == "C2" { 7 } else { 0 });
     }
 }
+
+/// `batch=a` is several scenarios: each is compared with the one that differs from it in the batch alone.
+#[test]
+fn levels_are_compared_over_all_other_levels() {
+    let bench = Bench::new();
+    let mut rows = String::from("network,batch,run,time\n");
+    for (network, base) in [("n1", 10.0), ("n2", 100.0)] {
+        for (batch, times) in [("a", 1.0), ("b", 1.5)] {
+            for run in 1..=4 {
+                let time = base * times * (1.0 + 0.002 * f64::from(run));
+                rows += &format!("{network},{batch},{run},{time}\n");
+            }
+        }
+    }
+    bench.write("times.csv", &rows);
+    let words = [
+        "import", "--name", "levels", "--factor", "network", "--factor", "batch",
+    ];
+    let words = [
+        &words[..],
+        &["--metric", "time=train_seconds:s", "times.csv"],
+    ]
+    .concat();
+    bench.bancada(&words).ends_with(0);
+    let compare = |sides: &[&str]| bench.bancada(&[&["compare", "levels"], sides].concat());
+    compare(&["batch=a", "batch=b"])
+        .ends_with(0)
+        .says("1.50×")
+        .says("2 scenarios");
+    compare(&["batch=a", "network=n1"])
+        .ends_with(2)
+        .says("name levels of the same factors");
+    compare(&["batch=a", "C1"]).ends_with(2);
+}
