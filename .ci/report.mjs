@@ -80,7 +80,7 @@ const looks = async (about) => {
       figures: shown.length,
       empty: shown.filter((plot) => !marks(plot)).map((plot) => plot.id),
       sideways: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      wide: [...document.querySelectorAll("body *")].filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((one) => [one.tagName, one.getAttribute("class"), one.textContent.slice(0, 40)].join(" ")).slice(0, 3),
+      wide: [...document.querySelectorAll("body *")].filter((one) => !one.closest("nav") && one.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((one) => [one.tagName, one.getAttribute("class"), one.textContent.slice(0, 40)].join(" ")).slice(0, 3),
       bare: [...document.querySelectorAll("table")].filter((table) => !table.caption).length,
       first: performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
       loaded: performance.getEntriesByType("navigation")[0].duration,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use messages::word;
 use model::run::{metric, phase};
 use model::{Currency, EnergySource, Money, RunId, RunRecord, Status, Study, UnmetLimit, Workload};
 use predict::sequential::confidence_at_looks;
@@ -368,7 +369,7 @@ fn columns(
         };
         let mut info = metric_info(name, unit);
         if is_any_command(study) && name == time {
-            info.label = "time".to_owned();
+            info.label = word!("noun-time").to_owned();
         }
         if energy::is_energy(name) {
             info.label = words::energy::marked(&info.label, &sources);

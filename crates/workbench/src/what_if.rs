@@ -314,11 +314,15 @@ fn meant<'a>(
     }
     let priced = study.environments.iter().filter(|e| e.price.is_some());
     let names: Vec<&str> = priced.map(|e| e.name.as_str()).collect();
-    match names.is_empty() {
-        true => Err(wrong(format!(
-            "{option} {asked}: no environment of the study has a price; name one: {option} NAME=PRICE"
-        ))),
-        false => Ok((names, asked)),
+    match (names.as_slice(), study.environments.as_slice()) {
+        ([], [only]) => Ok((vec![&only.name], asked)),
+        ([], all) => {
+            let example = all.first().map_or("NAME", |first| first.name.as_str());
+            Err(wrong(format!(
+                "{option} {asked}: no environment of the study has a price; say which one it is for: {option} {example}={asked}"
+            )))
+        }
+        _ => Ok((names, asked)),
     }
 }
 
