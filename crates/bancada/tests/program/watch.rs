@@ -276,6 +276,24 @@ fn a_script_that_does_not_end_is_asked_harder() {
     assert!(ran.err.contains("stopped after"), "{}", ran.err);
 }
 
+/// What is billed for a minute at least costs the same for any part of it.
+#[test]
+fn the_minimum_of_a_price_is_billed() {
+    let bench = Bench::new();
+    let cost = |seconds: &str| {
+        let words = ["watch", "--price", "aws/c7i.xlarge", "--", "sleep", seconds];
+        let ran = bench.bancada(&words).ends_with(0);
+        let text = format!("{}{}", ran.out, ran.err);
+        let amount = text.split("US$ ").nth(1).unwrap_or_default();
+        let end = amount.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let end = end.unwrap_or(amount.len());
+        amount[..end].trim_end_matches('.').to_owned()
+    };
+    let (short, long) = (cost("0.1"), cost("0.6"));
+    assert_eq!(short, long);
+    assert!(short.parse::<f64>().unwrap() > 0.001, "{short}");
+}
+
 #[test]
 fn json_has_time_and_cost_with_intervals() {
     let bench = training();

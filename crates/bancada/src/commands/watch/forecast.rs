@@ -93,6 +93,7 @@ impl Forecaster {
         }
     }
 
+    /// A machine for this run alone: with what a rental adds, rounding and the minimum.
     fn bill(&self, price: &Price, seconds: f64) -> Money {
         let request = BillRequest {
             phases: &[],
@@ -103,7 +104,9 @@ impl Forecaster {
             study_currency: price.per_hour.currency,
             rates: &[],
         };
-        cost::bill(&request).bill.total
+        let mut rental = cost::Rental::new(price);
+        rental.add(&request, 0.0);
+        rental.total()
     }
 }
 
