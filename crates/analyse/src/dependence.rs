@@ -23,7 +23,7 @@ pub struct Successive {
 }
 
 /// Of every column of the table.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Dependences {
     /// In the order of starts; empty where that is not known.
     places: BTreeMap<RunId, usize>,
@@ -53,13 +53,26 @@ impl Dependences {
 
     /// How the groups of rows were measured in turn; `None` unless successive runs are alike.
     pub(crate) fn interleaving(&self, groups: &[&[&Row]], column: usize) -> Option<Interleaving> {
+        let runs = |rows: &&[&Row]| -> Vec<RunId> {
+            let known = rows.iter().filter(|row| row.values[column].is_some());
+            known.map(|row| row.record.run).collect()
+        };
+        let groups: Vec<Vec<RunId>> = groups.iter().map(runs).collect();
+        self.interleaving_of(&groups, column)
+    }
+
+    /// The same of runs that have a value.
+    pub(crate) fn interleaving_of(
+        &self,
+        groups: &[Vec<RunId>],
+        column: usize,
+    ) -> Option<Interleaving> {
         let Some(Dependence::Alike(correlation)) = self.columns.get(column) else {
             return None;
         };
         let mut placed = Vec::new();
-        for (group, rows) in groups.iter().enumerate() {
-            let known = rows.iter().filter(|row| row.values[column].is_some());
-            let known = known.filter_map(|row| self.places.get(&row.record.run));
+        for (group, runs) in groups.iter().enumerate() {
+            let known = runs.iter().filter_map(|run| self.places.get(run));
             placed.extend(known.map(|place| (group, *place)));
         }
         placed.sort_by_key(|(_, place)| *place);
