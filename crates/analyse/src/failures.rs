@@ -14,7 +14,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    fn of(scenario: &ScenarioResult) -> Self {
+    pub(crate) fn of(scenario: &ScenarioResult) -> Self {
         let StatusCounts {
             ok,
             failed,

@@ -545,3 +545,24 @@ fn a_summary_counts_the_tasks_that_were_not_ranked() {
         );
     }
 }
+
+/// A level that fails in six of eight runs is no free choice, however fast the other two are.
+#[test]
+fn a_choice_that_fails_is_not_free() {
+    let close: [f64; 8] = [1.000, 1.002, 0.999, 1.001, 1.000, 1.002, 0.999, 1.001];
+    let factors: [(&str, &[&str]); 2] = [("batch", &["a", "b"]), ("stack", &["x", "y"])];
+    let mut world = world(&factors, &[&close[..]; 4]);
+    let free = "have practically no effect on the time: choose by cost or accuracy";
+    assert!(said(&found(&world)).contains(free), "{}", said(&found(&world)));
+    // Scenarios of the first batch.
+    for scenario in 1..=2 {
+        for repetition in 1..=5 {
+            let run = format!("C{scenario}-r{repetition}");
+            world.end_as(&run, Status::Failed, "exit code 1");
+        }
+    }
+    let text = said(&found(&world));
+    assert!(!text.contains("batch has practically no effect"), "{text}");
+    assert!(!text.contains("batch and stack have"), "{text}");
+    assert!(text.contains("stack has practically no effect"), "{text}");
+}
