@@ -158,6 +158,42 @@ fn imports_without_start_times_say_that_order_is_unknown() {
     assert!(found.drift.is_none());
 }
 
+/// a has start times and b has none: nothing is known of how they followed one another.
+#[test]
+fn imports_with_some_start_times_say_how_many_are_missing() {
+    let of_b = |place: usize| place >= 10;
+    for dated in [10, 2] {
+        let mut world = imported(&in_series(1), of_b, true);
+        let late = |record: &&mut model::RunRecord| {
+            let place = (record.run.scenario - 1) * 10 + record.run.repetition - 1;
+            place as usize >= dated
+        };
+        for record in world.records.iter_mut().filter(late) {
+            record.origin = Origin::Imported {
+                file: "runs.csv".to_owned(),
+                line: 1,
+                undated: true,
+            };
+        }
+        let text = said(&found(&world));
+        let missing = format!("{} of 20 runs have no start time", 20 - dated);
+        assert!(text.contains(&missing), "{text}");
+        for wrong in ["too few repetitions", "in turn", "the same start time"] {
+            assert!(!text.contains(wrong), "{wrong}: {text}");
+        }
+    }
+    // One of twenty does no harm.
+    let mut world = imported(&in_series(1), of_b, true);
+    let last = world.record("C2-r10");
+    last.origin = Origin::Imported {
+        file: "runs.csv".to_owned(),
+        line: 1,
+        undated: true,
+    };
+    let text = said(&found(&world));
+    assert!(text.contains("Successive runs are alike"), "{text}");
+}
+
 /// All rows of one date, sorted by their values, are no drift.
 #[test]
 fn equal_starts_are_no_order() {
