@@ -274,7 +274,11 @@ fn free_choices(analysis: &Analysis, time: &Variation) -> Vec<String> {
         format::listed(&names, 4)
     };
     let mut advice = Vec::new();
-    let fails = |t: &VariationTerm| t.factors.iter().any(|name| decides_failures(analysis, name));
+    let fails = |t: &VariationTerm| {
+        t.factors
+            .iter()
+            .any(|name| decides_failures(analysis, name))
+    };
     let equal = named(&|t| t.verdict == Verdict::PracticallyEqual && t.is_free && !fails(t));
     if !equal.is_empty() {
         let count = equal.len();

@@ -179,7 +179,10 @@ fn one_failure_more_is_not_worse() {
     let mut world = world(&[("batch", &["a", "b"])], &[&times, &less]);
     world.end_as("C2-r1", Status::Failed, "exit code 1");
     let one = of_one(&world).unwrap();
-    assert_eq!((one.is_worse, one.fails_more, one.may_fail_more), (None, false, true));
+    assert_eq!(
+        (one.is_worse, one.fails_more, one.may_fail_more),
+        (None, false, true)
+    );
     let said = one.sentences.join("\n");
     assert!(!said.contains("worse"), "{said}");
     assert!(
@@ -221,7 +224,10 @@ fn counts_of_runs_follow_the_names() {
     let factors: [(&str, &[&str]); 1] = [("batch", &["a", "b"])];
     let said = of_one(&world(&factors, &[&TEN[..5], &[20.0, 20.1, 20.2]])).unwrap();
     let said = &said.sentences[0];
-    assert!(said.starts_with("C2 ") && said.ends_with("(3 and 5 runs)."), "{said}");
+    assert!(
+        said.starts_with("C2 ") && said.ends_with("(3 and 5 runs)."),
+        "{said}"
+    );
 }
 
 /// a on Monday and b on Tuesday: their difference may be that of the days, and `show` says so.

@@ -463,7 +463,10 @@ fn an_interaction_is_shown_whatever_its_share() {
     let time = found.variation(model::run::metric::TRAIN_SECONDS).unwrap();
     let both = time.terms.iter().find(|term| term.factors.len() == 2);
     let both = both.unwrap();
-    assert!(both.verdict.is_different() && both.share < 0.001, "{both:?}");
+    assert!(
+        both.verdict.is_different() && both.share < 0.001,
+        "{both:?}"
+    );
     let text = terminal(&found, &TerminalOptions::default());
     assert!(text.contains("network × batch"), "{text}");
 }

@@ -64,10 +64,13 @@ pub(crate) fn how_sure(picks: &[&Pick], within: f64) -> String {
     let least = chances.reduce(f64::min);
     let least = least.map(|least| share(least, picks.len()));
     match verdict {
-        Verdict::Different => match least {
-            Some(often) => message!("answer-settled-often", often),
-            None => message!("answer-settled"),
-        },
+        Verdict::Different => {
+            let ranked = picks.iter().any(|pick| pick.has_unranked);
+            match least {
+                Some(often) => message!("answer-settled-often", often, ranked),
+                None => message!("answer-settled", ranked),
+            }
+        }
         Verdict::PracticallyEqual => message!("answer-equal", within = format::percent(within)),
         Verdict::NotEstimable => message!("answer-not-known"),
         _ => {
