@@ -317,6 +317,8 @@ const MOST_NAMED: usize = 400;
 /// Repetitions beyond the first, of all scenarios: of fewer, a spread that happened to look small would make most of the
 /// numbers that are named too low.
 const FEWEST_FOR_A_NUMBER: usize = 8;
+/// Runs of the scenario itself: a number that suffices for any spread that two may come from is many times too large.
+const FEWEST_OF_ITS_OWN: usize = 3;
 
 /// More than this nobody repeats for a little precision.
 pub(crate) const MOST_REPETITIONS: usize = 100;
@@ -329,13 +331,13 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
         .collect();
     let (worst, needed) = wide.iter().max_by_key(|(_, needed)| *needed)?;
     let margin = analysis.time_of(worst)?.relative_margin()?;
-    let times = analysis
-        .scenarios
-        .iter()
-        .filter_map(|s| Some(s.metrics.get(analysis.time_metric.as_ref()?)?.count));
-    let free: usize = times.map(|count| count - 1).sum();
+    let time = analysis.time_metric.as_ref()?;
+    let runs = |s: &ScenarioResult| s.metrics.get(time).map_or(1, |known| known.count);
+    let free: usize = analysis.scenarios.iter().map(|s| runs(s).max(1) - 1).sum();
     let hope = match *needed <= MOST_NAMED {
-        _ if free < FEWEST_FOR_A_NUMBER => message!("advice-spread-unknown"),
+        _ if free < FEWEST_FOR_A_NUMBER || runs(worst) < FEWEST_OF_ITS_OWN => {
+            message!("advice-spread-unknown")
+        }
         true => message!("advice-enough", repetitions = *needed),
         false => message!("advice-too-noisy"),
     };
