@@ -13,9 +13,9 @@ use crate::findings::MOST_REPETITIONS;
 use crate::lists::unique;
 use crate::ranking::{Behind, Ranking, TaskBest};
 use crate::table::Table;
-use crate::words::format;
 use crate::words::names::{MetricInfo, metric_value};
 use crate::words::verbs::{Said, Way};
+use crate::words::{answer, format};
 
 /// More tasks than this are summed up; the report has each.
 const MOST_TASKS: usize = 6;
@@ -347,7 +347,7 @@ impl Words<'_> {
             (Some(share), Some(best)) => message!(
                 "best-stability",
                 label = self.label(*best),
-                share = format::percent(share)
+                often = answer::often(share, 1)
             ),
             _ => String::new(),
         }
