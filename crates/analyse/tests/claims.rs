@@ -606,3 +606,16 @@ fn faster_single_runs_are_named_with_the_answer() {
     let (_, sure) = text(&[times[2], times[3], &[13.0, 13.1], &[14.0, 14.1]]);
     assert!(sure.ends_with("better than every other"), "{sure}");
 }
+
+/// The fastest ran once: it is neither on the Pareto set nor off it.
+#[test]
+fn a_single_run_is_not_settled_for_the_pareto_set() {
+    let times: [&[f64]; 3] = [&[8.0], &[10.0, 10.1, 9.9], &[12.0, 12.1, 11.9]];
+    let mut world = world(&[("batch", &["a", "b", "c"])], &times);
+    world.study.pareto = vec!["time".to_owned(), "accuracy".to_owned()];
+    let found = found(&world);
+    let text = found.best.sentences.join("\n");
+    assert!(text.contains("Pareto set of"), "{text}");
+    let open = text.split("; not settled for ").nth(1).unwrap_or_default();
+    assert!(open.contains("C1"), "{text}");
+}
