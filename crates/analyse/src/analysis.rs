@@ -16,7 +16,7 @@ use stats::{Estimate, Summary};
 use crate::answer::Answer;
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
-use crate::dependence::Successive;
+use crate::dependence::{Dependences, Successive};
 use crate::frameworks::Frameworks;
 use crate::growth::GrowthResult;
 use crate::lists::unique;
@@ -71,6 +71,9 @@ pub struct Analysis {
     /// Whether successive runs are alike in time; `None` if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successive: Option<Successive>,
+    /// Of every metric.
+    #[serde(skip)]
+    pub(crate) dependences: Dependences,
     pub drift: Option<Drift>,
     pub warnings: Vec<WarningGroup>,
     /// Unsuccessful runs.

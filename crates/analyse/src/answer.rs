@@ -75,6 +75,9 @@ pub struct Pick {
     pub savings: Vec<Saving>,
     /// How sure it is, as a sentence without its point.
     pub how_sure: String,
+    /// Whether scenarios of its task were left out of the ranking.
+    #[serde(skip)]
+    pub(crate) has_unranked: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -200,6 +203,7 @@ impl Maker<'_> {
             repetitions: rankings.iter().filter_map(|r| r.repetitions).max(),
             savings: rankings.iter().flat_map(|r| self.savings(r)).collect(),
             how_sure: String::new(),
+            has_unranked: !self.task.unranked.is_empty(),
         }
     }
 

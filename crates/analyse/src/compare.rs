@@ -1,5 +1,6 @@
 //! Two scenarios, two studies, or two versions of one: which is better, by how much, and how sure is that?
 
+mod doubt;
 mod pairs;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::lists::unique;
 use crate::words::comparison::Pair;
 use crate::words::format;
 use crate::words::names::MetricInfo;
+use doubt::Doubt;
 use pairs::{contrast, has_both, is_repeated, samples, scale};
 
 /// One of the two.
@@ -71,11 +73,14 @@ pub struct Compared {
     pub first: String,
     pub second: String,
     pub verdict: Verdict,
-    /// Whether the second is worse, where they are different and one direction is, or where more of its runs fail.
+    /// Whether the second is worse, where they are different and one direction is, or where more of its runs fail. Not
+    /// said to be no worse where that is open.
     pub is_worse: Option<bool>,
     /// Whether it is worse because more of its runs fail: the first sentence says so, and the verdict is of the runs
     /// that succeeded.
     pub fails_more: bool,
+    /// Whether more of its runs fail, and too few more to know.
+    pub may_fail_more: bool,
     /// Runs of the first and the second in the scenarios that both have, and how many of them failed.
     pub outcomes: [Outcomes; 2],
     pub comparison: Comparison,
@@ -119,6 +124,8 @@ struct Comparer<'a> {
     /// Of each matched scenario: the values of the first and of the second.
     values: Vec<Samples>,
     failures: Failures,
+    /// Of the whole answer.
+    doubt: Option<Doubt>,
 }
 
 /// What was measured and what was modelled differ by the model, too.
@@ -167,6 +174,10 @@ impl<'a> Comparer<'a> {
             return Err(message!("compare-not-both", label = info.label));
         }
         let scale = scale(&values, info);
+        let repeated = matched.iter().zip(&values);
+        let repeated = repeated.filter(|(_, both)| is_repeated(both));
+        let repeated: Vec<&Matched> = repeated.map(|(pair, _)| pair).collect();
+        let doubt = Doubt::of([first, second], &repeated, &name);
         Ok(Comparer {
             request,
             info,
@@ -174,6 +185,7 @@ impl<'a> Comparer<'a> {
             scale,
             values,
             failures,
+            doubt,
         })
     }
 
@@ -181,6 +193,7 @@ impl<'a> Comparer<'a> {
         let mut scenarios = self.scenarios();
         let overall = self.overall();
         let (verdict, estimate, repetitions) = match &overall {
+            Some(_) if self.doubt.is_some() => (self.doubtful(), None, None),
             Some(contrast) => {
                 let verdict = self.verdict(contrast, LEVEL);
                 let wanted = stats::Decision {
@@ -206,6 +219,7 @@ impl<'a> Comparer<'a> {
             verdict,
             is_worse: self.is_worse(verdict, estimate.as_ref()),
             fails_more: self.failures.make_worse(),
+            may_fail_more: self.failures.may_make_worse(),
             outcomes: self.failures.sides,
             comparison: self.comparison(),
             repetitions,
@@ -213,6 +227,14 @@ impl<'a> Comparer<'a> {
             estimate,
             scenarios,
         })
+    }
+
+    /// What may be the difference of something else is none of the sides.
+    fn doubtful(&self) -> Verdict {
+        match self.doubt {
+            Some(Doubt::Time) => Verdict::Inconclusive,
+            _ => Verdict::NotEstimable,
+        }
     }
 
     /// A version that fails more is no better for the time of the runs that survive.
@@ -227,11 +249,12 @@ impl<'a> Comparer<'a> {
             Comparison::Ratio => estimate.value > 1.0,
             Comparison::Difference => estimate.value > 0.0,
         });
-        match (verdict, self.info.better) {
+        let is_worse = match (verdict, self.info.better) {
             (Verdict::Different, Better::Lower) => grew,
             (Verdict::Different, Better::Higher) => grew.map(|grew| !grew),
             _ => None,
-        }
+        };
+        is_worse.filter(|is_worse| *is_worse || !self.failures.may_make_worse())
     }
 
     fn sentences(
@@ -249,8 +272,10 @@ impl<'a> Comparer<'a> {
             sentences.push(self.answer(verdict, estimate, repetitions));
         }
         sentences.extend(self.opposite(scenarios));
-        if !is_worse {
-            sentences.extend(self.unsuccessful());
+        match (is_worse, self.failures.may_make_worse()) {
+            (true, _) => {}
+            (false, true) => sentences.push(self.failures.open_sentence(names)),
+            (false, false) => sentences.extend(self.unsuccessful()),
         }
         sentences.extend(estimate.and_then(|_| self.unrepeated()));
         sentences.extend(self.unmatched());
@@ -325,6 +350,11 @@ impl<'a> Comparer<'a> {
         let level = LEVEL / self.matched.len().max(1) as f64;
         let each = self.matched.iter().zip(&self.values);
         let each = each.filter(|(_, both)| is_repeated(both));
+        let CompareRequest { first, second, .. } = self.request;
+        // Of what cannot be told apart from a time or a day, no scenario by itself is said either.
+        let each = each.filter(|(pair, _)| {
+            self.doubt.is_none() && Doubt::of([first, second], &[pair], &self.info.name).is_none()
+        });
         each.filter_map(|(matched, values)| {
             let contrast = contrast(&[values], self.scale)?;
             let verdict = self.verdict(&contrast, level);
@@ -358,7 +388,7 @@ impl<'a> Comparer<'a> {
         repetitions: Option<usize>,
     ) -> String {
         let CompareRequest { first, second, .. } = self.request;
-        let compared: Vec<&Samples> = match estimate {
+        let compared: Vec<&Samples> = match self.repeated().next() {
             Some(_) => self.repeated().collect(),
             None => self.values.iter().collect(),
         };
@@ -375,11 +405,14 @@ impl<'a> Comparer<'a> {
                 message!("compare-survivors", said = self.pair(verdict, estimate))
             }
             Some(estimate) => self.pair(verdict, estimate),
-            None => message!(
-                "compare-unrepeated",
-                second = second.name,
-                first = first.name
-            ),
+            None => match &self.doubt {
+                Some(doubt) => doubt.sentence(first.name, second.name),
+                None => message!(
+                    "compare-unrepeated",
+                    second = second.name,
+                    first = first.name
+                ),
+            },
         };
         let more = match repetitions.filter(|needed| *needed <= MOST_REPETITIONS) {
             Some(repetitions) => message!("repetitions-would-decide", repetitions),

@@ -23,13 +23,15 @@ pub struct Successive {
 }
 
 /// Of every column of the table.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Dependences {
     /// In the order of starts; empty where that is not known.
     places: BTreeMap<RunId, usize>,
     columns: Vec<Dependence>,
     /// Whether any run says when it was.
     is_dated: bool,
+    /// Of all successful runs, where too many do not say it.
+    undated: Option<(usize, usize)>,
 }
 
 /// Variances of differences that are so many times what the spreads within scenarios say make a test at 5 % wrong 17 times
@@ -48,18 +50,35 @@ impl Dependences {
             columns: columns.map(|column| of_column(rows, column)).collect(),
             places: places(rows),
             is_dated: !order.rows.is_empty(),
+            undated: order.has_gaps().then(|| {
+                let all = table.runs.iter().filter(|row| row.is_ok()).count();
+                (order.undated, all)
+            }),
         }
     }
 
     /// How the groups of rows were measured in turn; `None` unless successive runs are alike.
     pub(crate) fn interleaving(&self, groups: &[&[&Row]], column: usize) -> Option<Interleaving> {
+        let runs = |rows: &&[&Row]| -> Vec<RunId> {
+            let known = rows.iter().filter(|row| row.values[column].is_some());
+            known.map(|row| row.record.run).collect()
+        };
+        let groups: Vec<Vec<RunId>> = groups.iter().map(runs).collect();
+        self.interleaving_of(&groups, column)
+    }
+
+    /// The same of runs that have a value.
+    pub(crate) fn interleaving_of(
+        &self,
+        groups: &[Vec<RunId>],
+        column: usize,
+    ) -> Option<Interleaving> {
         let Some(Dependence::Alike(correlation)) = self.columns.get(column) else {
             return None;
         };
         let mut placed = Vec::new();
-        for (group, rows) in groups.iter().enumerate() {
-            let known = rows.iter().filter(|row| row.values[column].is_some());
-            let known = known.filter_map(|row| self.places.get(&row.record.run));
+        for (group, runs) in groups.iter().enumerate() {
+            let known = runs.iter().filter_map(|run| self.places.get(run));
             placed.extend(known.map(|place| (group, *place)));
         }
         placed.sort_by_key(|(_, place)| *place);
@@ -78,9 +97,10 @@ impl Dependences {
     pub(crate) fn summary(&self, ok: &[&Row], column: usize, confidence: f64) -> Option<Summary> {
         let values: Vec<f64> = ok.iter().filter_map(|row| row.values[column]).collect();
         let with_value = ok.iter().filter(|row| row.values[column].is_some());
-        let places = with_value.map(|row| self.places.get(&row.record.run).copied());
-        let summary = match (self.columns[column], places.collect::<Option<Vec<usize>>>()) {
-            (Dependence::Alike(correlation), Some(mut places)) if places.len() > 1 => {
+        let places = with_value.filter_map(|row| self.places.get(&row.record.run).copied());
+        let mut places: Vec<usize> = places.collect();
+        let summary = match self.columns[column] {
+            Dependence::Alike(correlation) if places.len() > 1 => {
                 places.sort_unstable();
                 let widened = stats::widened(&places, correlation);
                 stats::summary_of_alike(&values, confidence, widened)
@@ -103,6 +123,10 @@ impl Dependences {
         let (correlation, sentence) = match self.columns[time] {
             _ if repeated.is_empty() => return None,
             _ if !self.is_dated => (None, message!("order-no-starts", is_one)),
+            _ if let Some((undated, runs)) = self.undated => {
+                let said = message!("order-few-starts", undated, runs, is_one);
+                (None, said)
+            }
             _ if self.places.is_empty() => (None, message!("order-same-starts", is_one)),
             Dependence::NotSeen => return None,
             Dependence::Unknown => {

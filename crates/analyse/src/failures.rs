@@ -14,7 +14,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    fn of(scenario: &ScenarioResult) -> Self {
+    pub(crate) fn of(scenario: &ScenarioResult) -> Self {
         let StatusCounts {
             ok,
             failed,
@@ -37,8 +37,19 @@ impl Outcomes {
     }
 
     /// A larger share.
-    fn fails_more_than(self, other: Outcomes) -> bool {
+    fn has_failed_more_than(self, other: Outcomes) -> bool {
         self.failed * other.runs > other.failed * self.runs
+    }
+
+    /// More than one or the other that fails now and then explains.
+    fn fails_more_than(self, other: Outcomes) -> bool {
+        /// Of calling it worse where both fail alike.
+        const LEVEL: f64 = 0.05;
+        self.has_failed_more_than(other)
+            && stats::chance_of_so_many(
+                (self.failed, self.runs - self.failed),
+                (other.failed, other.runs - other.failed),
+            ) <= LEVEL
     }
 
     fn never_succeeds(self) -> bool {
@@ -84,10 +95,30 @@ impl Failures {
         second.fails_more_than(first) || !self.lost.is_empty()
     }
 
+    /// More runs of the second side failed, which may be chance.
+    pub(crate) fn may_make_worse(&self) -> bool {
+        let [first, second] = self.sides;
+        second.has_failed_more_than(first) && !self.make_worse()
+    }
+
     /// Nothing of the first side succeeds, and something of the second.
     pub(crate) fn make_better(&self) -> bool {
         let [first, second] = self.sides;
         first.never_succeeds() && second.ever_succeeds()
+    }
+
+    /// `C2: 1 of 24 runs did not succeed, 0 of 24 of C1 (inconclusive).`
+    pub(crate) fn open_sentence(&self, [first, second]: [&str; 2]) -> String {
+        let [of_first, of_second] = self.sides;
+        message!(
+            "compare-may-fail-more",
+            second,
+            failed = of_second.failed,
+            runs = of_second.runs,
+            before = of_first.failed,
+            all = of_first.runs,
+            first
+        )
     }
 
     /// `C2 is worse: 7 of its 10 runs did not succeed, 0 of 10 of C1.`

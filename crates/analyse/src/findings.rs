@@ -1,12 +1,15 @@
 //! The result in sentences, and what to do next.
 
+use std::collections::BTreeMap;
+
 use messages::message;
 use model::run::metric;
 use model::{Money, Role};
 use rust_decimal::Decimal;
 
-use crate::analysis::{Analysis, FactorFacts, Finding, Topic};
+use crate::analysis::{Analysis, FactorFacts, Finding, ScenarioResult, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
+use crate::failures::Outcomes;
 use crate::lists::unique;
 use crate::scenarios::WANTED_PRECISION;
 use crate::speedup::SpeedUpKind;
@@ -139,7 +142,7 @@ fn would_decide(repetitions: Option<usize>) -> String {
 }
 
 fn memory(analysis: &Analysis) -> Option<Finding> {
-    let full = |s: &&crate::analysis::ScenarioResult| s.runs.out_of_memory > 0 && s.runs.ok == 0;
+    let full = |s: &&ScenarioResult| s.runs.out_of_memory > 0 && s.runs.ok == 0;
     let names: Vec<String> = analysis
         .scenarios
         .iter()
@@ -191,7 +194,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
         .and_then(|name| analysis.variation(name));
     if let Some(time) = time {
         advice.extend(first_choice(analysis, time));
-        advice.extend(free_choices(time));
+        advice.extend(free_choices(analysis, time));
         if let Some(noise) = time.noise.as_ref().filter(|n| n.share > 0.2 && !n.is_small) {
             advice.push(message!(
                 "advice-noise",
@@ -254,7 +257,7 @@ fn first_by_task(time: &Variation) -> Option<String> {
 }
 
 /// Choices that were not found to change the time, by verdict.
-fn free_choices(time: &Variation) -> Vec<String> {
+fn free_choices(analysis: &Analysis, time: &Variation) -> Vec<String> {
     // What is different, or cannot be known, for some levels of others is not free.
     let binds = |t: &&VariationTerm| {
         t.factors.len() != 1 && (t.verdict.is_different() || t.verdict == Verdict::NotEstimable)
@@ -271,7 +274,12 @@ fn free_choices(time: &Variation) -> Vec<String> {
         format::listed(&names, 4)
     };
     let mut advice = Vec::new();
-    let equal = named(&|t| t.verdict == Verdict::PracticallyEqual && t.is_free);
+    let fails = |t: &VariationTerm| {
+        t.factors
+            .iter()
+            .any(|name| decides_failures(analysis, name))
+    };
+    let equal = named(&|t| t.verdict == Verdict::PracticallyEqual && t.is_free && !fails(t));
     if !equal.is_empty() {
         let count = equal.len();
         advice.push(message!("advice-no-effect", names = names(&equal), count));
@@ -289,12 +297,28 @@ fn free_choices(time: &Variation) -> Vec<String> {
     advice
 }
 
+/// Whether runs fail more often with one of its levels than with another, all else equal.
+fn decides_failures(analysis: &Analysis, factor: &str) -> bool {
+    let is_measured = |s: &&ScenarioResult| Outcomes::of(s).runs > 0;
+    let mut known: BTreeMap<Vec<&str>, Outcomes> = BTreeMap::new();
+    let mut measured = analysis.scenarios.iter().filter(is_measured);
+    measured.any(|scenario| {
+        let others = scenario.levels.iter().filter(|l| l.factor != factor);
+        let key = others.map(|level| level.level.as_str()).collect();
+        let own = Outcomes::of(scenario);
+        let first = *known.entry(key).or_insert(own);
+        own.failed * first.runs != first.failed * own.runs
+    })
+}
+
 /// Named although nobody repeats so often: if only small numbers were named, most of those would come from a spread that
 /// happened to look small.
 const MOST_NAMED: usize = 400;
 /// Repetitions beyond the first, of all scenarios: of fewer, a spread that happened to look small would make most of the
 /// numbers that are named too low.
 const FEWEST_FOR_A_NUMBER: usize = 8;
+/// Runs of the scenario itself: a number that suffices for any spread that two may come from is many times too large.
+const FEWEST_OF_ITS_OWN: usize = 3;
 
 /// More than this nobody repeats for a little precision.
 pub(crate) const MOST_REPETITIONS: usize = 100;
@@ -307,13 +331,13 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
         .collect();
     let (worst, needed) = wide.iter().max_by_key(|(_, needed)| *needed)?;
     let margin = analysis.time_of(worst)?.relative_margin()?;
-    let times = analysis
-        .scenarios
-        .iter()
-        .filter_map(|s| Some(s.metrics.get(analysis.time_metric.as_ref()?)?.count));
-    let free: usize = times.map(|count| count - 1).sum();
+    let time = analysis.time_metric.as_ref()?;
+    let runs = |s: &ScenarioResult| s.metrics.get(time).map_or(1, |known| known.count);
+    let free: usize = analysis.scenarios.iter().map(|s| runs(s).max(1) - 1).sum();
     let hope = match *needed <= MOST_NAMED {
-        _ if free < FEWEST_FOR_A_NUMBER => message!("advice-spread-unknown"),
+        _ if free < FEWEST_FOR_A_NUMBER || runs(worst) < FEWEST_OF_ITS_OWN => {
+            message!("advice-spread-unknown")
+        }
         true => message!("advice-enough", repetitions = *needed),
         false => message!("advice-too-noisy"),
     };

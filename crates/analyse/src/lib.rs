@@ -99,6 +99,7 @@ pub use words::format;
 pub use words::growth::{name as law_name, refused as refusal_of_law};
 pub use words::names::{MetricInfo, metric_info, metric_value, phase_words};
 
+use dependence::Dependences;
 use levels::{Asked, Levels};
 use table::Table;
 use variation::Wanted;
@@ -151,6 +152,7 @@ pub fn analyse(input: &Input) -> Analysis {
         findings: Vec::new(),
         advice: Vec::new(),
         successive,
+        dependences: Dependences::default(),
         drift: time.and_then(|column| drift::drift(&table, column, levels.drift)),
         warnings: warnings::warnings(&table),
         outcomes: facts::outcomes(&table),
@@ -171,6 +173,7 @@ pub fn analyse(input: &Input) -> Analysis {
         .extend(time.and_then(|column| rounded::note(&table, column)));
     analysis.answer = answer::answer(&table, &analysis);
     let blocks = candidates::block_of_each(&table);
+    analysis.dependences = table.dependences;
     analysis.runs = scenarios::run_rows(table.runs, blocks.as_deref());
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);

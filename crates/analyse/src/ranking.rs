@@ -125,6 +125,9 @@ pub struct Unranked {
     /// What sentences call it.
     pub label: String,
     pub why: String,
+    /// It succeeded once and was not repeated.
+    #[serde(skip)]
+    pub(crate) is_single: bool,
 }
 
 /// A run that ended badly by itself is an outcome of its scenario; one that was interrupted is not.
@@ -230,6 +233,7 @@ impl Maker<'_, '_> {
                     scenario: candidate.scenario,
                     label: candidate.result.label.clone(),
                     why,
+                    is_single: false,
                 }),
                 None => ranked.push(*candidate),
             }
@@ -304,6 +308,7 @@ impl Maker<'_, '_> {
             scenario: one.scenario,
             label: one.result.label.clone(),
             why: word!("unranked-single").to_owned(),
+            is_single: true,
         });
         (repeated, single.collect())
     }

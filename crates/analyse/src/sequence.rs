@@ -9,7 +9,12 @@ pub(crate) struct InOrderOfStarts<'t, 'a> {
     pub(crate) rows: Vec<&'t Row<'a>>,
     /// Pairs of neighbours that began at the same time.
     ties: usize,
+    /// Successful runs that do not say when they began.
+    pub(crate) undated: usize,
 }
+
+/// One run in so many that has no place of its own does no harm.
+const FEW: usize = 10;
 
 impl<'t, 'a> InOrderOfStarts<'t, 'a> {
     pub(crate) fn of(runs: &'t [Row<'a>]) -> Self {
@@ -17,13 +22,23 @@ impl<'t, 'a> InOrderOfStarts<'t, 'a> {
         rows.sort_by_key(|row| (row.record.started, row.record.run));
         let is_tie = |two: &&[&Row]| two[0].record.started == two[1].record.started;
         let ties = rows.windows(2).filter(is_tie).count();
-        InOrderOfStarts { rows, ties }
+        let undated = |row: &&Row| row.is_ok() && !row.record.is_dated();
+        let undated = runs.iter().filter(undated).count();
+        InOrderOfStarts {
+            rows,
+            ties,
+            undated,
+        }
     }
 
     /// Dates without a time of day are no order. A few runs that began together, on machines side by side, do no harm.
     pub(crate) fn is_known(&self) -> bool {
-        const FEW: usize = 10;
-        !self.rows.is_empty() && self.ties * FEW <= self.rows.len()
+        !self.rows.is_empty() && !self.has_gaps() && self.ties * FEW <= self.rows.len()
+    }
+
+    /// Whether too many runs do not say when they began: one level might have its own time.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.undated * FEW > self.rows.len()
     }
 
     /// Of each row, from 0 to 1; runs that began together share theirs.

@@ -133,7 +133,7 @@ fn a_scenario_out_of_memory_is_a_result_and_said() {
     assert_eq!(found.outcomes[0].phrase, "rede2 · 64 px · batch 64");
     assert!(found.scenarios[7].metrics.is_empty());
     let time = time(&found);
-    assert!(time.assumptions[0].starts_with("1 of 8 combinations of levels have no result"));
+    assert!(time.assumptions[0].starts_with("1 of 8 combinations of levels has no result"));
     assert!(share(time, "image") > 0.5);
     assert!(
         found

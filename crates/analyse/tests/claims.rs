@@ -479,7 +479,9 @@ fn a_single_run_is_not_ranked_and_the_others_are() {
     let one = found(&world(&[("batch", levels)], &times));
     let text = said(&one);
     assert!(
-        text.contains("Fastest: C1 (10.0 s); the next, C3, takes 20 % longer on average ["),
+        text.contains(
+            "Fastest of the repeated scenarios: C1 (10.0 s); the next, C3, takes 20 % longer on average ["
+        ),
         "{text}"
     );
     assert!(text.contains("Not ranked: C2 (one run)."), "{text}");
@@ -544,4 +546,76 @@ fn a_summary_counts_the_tasks_that_were_not_ranked() {
             time(&found).assumptions
         );
     }
+}
+
+/// A level that fails in six of eight runs is no free choice, however fast the other two are.
+#[test]
+fn a_choice_that_fails_is_not_free() {
+    let close: [f64; 8] = [1.000, 1.002, 0.999, 1.001, 1.000, 1.002, 0.999, 1.001];
+    let factors: [(&str, &[&str]); 2] = [("batch", &["a", "b"]), ("stack", &["x", "y"])];
+    let mut world = world(&factors, &[&close[..]; 4]);
+    let free = "have practically no effect on the time: choose by cost or accuracy";
+    assert!(
+        said(&found(&world)).contains(free),
+        "{}",
+        said(&found(&world))
+    );
+    // Scenarios of the first batch.
+    for scenario in 1..=2 {
+        for repetition in 1..=5 {
+            let run = format!("C{scenario}-r{repetition}");
+            world.end_as(&run, Status::Failed, "exit code 1");
+        }
+    }
+    let text = said(&found(&world));
+    assert!(!text.contains("batch has practically no effect"), "{text}");
+    assert!(!text.contains("batch and stack have"), "{text}");
+    assert!(text.contains("stack has practically no effect"), "{text}");
+}
+
+/// Two single runs are faster than anything that was repeated: the answer does not hide them.
+#[test]
+fn faster_single_runs_are_named_with_the_answer() {
+    let times: [&[f64]; 4] = [
+        &[8.01],
+        &[8.94],
+        &[10.0, 10.1, 9.9, 10.05],
+        &[12.0, 12.1, 11.9, 12.05],
+    ];
+    let factors: [(&str, &[&str]); 1] = [("batch", &["a", "b", "c", "d"])];
+    let text = |times: &[&[f64]]| {
+        let found = found(&world(&factors, times));
+        let sure = found.answer.recommendations[0].how_sure.clone();
+        (said(&found), sure)
+    };
+    let (ranking, sure) = text(&times);
+    assert!(
+        ranking.contains("Fastest of the repeated scenarios: C3"),
+        "{ranking}"
+    );
+    let once = "C1 and C2 were faster in their only run: repeat them.";
+    assert!(ranking.contains(once), "{ranking}");
+    assert!(
+        sure.ends_with("better than every other that is ranked"),
+        "{sure}"
+    );
+    // Slower ones change nothing in what is the fastest.
+    let (ranking, _) = text(&[&[11.0], times[1 + 1], times[3], &[13.0]]);
+    assert!(ranking.contains("Fastest: C2"), "{ranking}");
+    assert!(!ranking.contains("only run"), "{ranking}");
+    let (_, sure) = text(&[times[2], times[3], &[13.0, 13.1], &[14.0, 14.1]]);
+    assert!(sure.ends_with("better than every other"), "{sure}");
+}
+
+/// The fastest ran once: it is neither on the Pareto set nor off it.
+#[test]
+fn a_single_run_is_not_settled_for_the_pareto_set() {
+    let times: [&[f64]; 3] = [&[8.0], &[10.0, 10.1, 9.9], &[12.0, 12.1, 11.9]];
+    let mut world = world(&[("batch", &["a", "b", "c"])], &times);
+    world.study.pareto = vec!["time".to_owned(), "accuracy".to_owned()];
+    let found = found(&world);
+    let text = found.best.sentences.join("\n");
+    assert!(text.contains("Pareto set of"), "{text}");
+    let open = text.split("; not settled for ").nth(1).unwrap_or_default();
+    assert!(open.contains("C1"), "{text}");
 }

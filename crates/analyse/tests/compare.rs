@@ -170,3 +170,79 @@ fn a_comparison_does_not_contradict_the_ranking() {
         pair.sentences
     );
 }
+
+/// One failure more of 24 may be chance: nothing is worse for it, and nothing is proven to be no worse.
+#[test]
+fn one_failure_more_is_not_worse() {
+    let times: Vec<f64> = (0..24).map(|n| 10.0 + 0.01 * f64::from(n % 5)).collect();
+    let less: Vec<f64> = times.iter().map(|time| 0.9 * time).collect();
+    let mut world = world(&[("batch", &["a", "b"])], &[&times, &less]);
+    world.end_as("C2-r1", Status::Failed, "exit code 1");
+    let one = of_one(&world).unwrap();
+    assert_eq!(
+        (one.is_worse, one.fails_more, one.may_fail_more),
+        (None, false, true)
+    );
+    let said = one.sentences.join("\n");
+    assert!(!said.contains("worse"), "{said}");
+    assert!(
+        said.contains("C2: 1 of 24 runs did not succeed, 0 of 24 of C1 (inconclusive)"),
+        "{said}"
+    );
+    for repetition in 2..=5 {
+        world.end_as(&format!("C2-r{repetition}"), Status::Failed, "exit code 1");
+    }
+    let five = of_one(&world).unwrap();
+    assert_eq!((five.is_worse, five.may_fail_more), (Some(true), false));
+}
+
+/// Both fail one time in ten: at most one comparison in twenty says that the second is worse.
+#[test]
+fn equal_rates_of_failure_are_rarely_called_worse() {
+    let times = [10.0, 10.01, 10.02, 10.03].repeat(6);
+    let mut random = seeded::SplitMix64::new(9);
+    let mut worse = 0;
+    const STUDIES: usize = 200;
+    for _ in 0..STUDIES {
+        let mut world = world(&[("batch", &["a", "b"])], &[&times, &times]);
+        for scenario in 1..=2 {
+            for repetition in 1..=24 {
+                if random.below(10) == 0 {
+                    let run = format!("C{scenario}-r{repetition}");
+                    world.end_as(&run, Status::Failed, "exit code 1");
+                }
+            }
+        }
+        worse += usize::from(of_one(&world).unwrap().is_worse == Some(true));
+    }
+    assert!(worse * 20 <= STUDIES, "{worse} of {STUDIES}");
+}
+
+/// The counts stand in the order of the names.
+#[test]
+fn counts_of_runs_follow_the_names() {
+    let factors: [(&str, &[&str]); 1] = [("batch", &["a", "b"])];
+    let said = of_one(&world(&factors, &[&TEN[..5], &[20.0, 20.1, 20.2]])).unwrap();
+    let said = &said.sentences[0];
+    assert!(
+        said.starts_with("C2 ") && said.ends_with("(3 and 5 runs)."),
+        "{said}"
+    );
+}
+
+/// a on Monday and b on Tuesday: their difference may be that of the days, and `show` says so.
+#[test]
+fn what_differs_in_its_day_too_is_not_compared() {
+    let times: [&[f64]; 4] = [TEN, &[], &[], &[13.0, 13.1, 12.9, 13.05]];
+    let pair_by = |factor: &str| {
+        let factors: [(&str, &[&str]); 2] = [(factor, &["x", "y"]), ("batch", &["a", "b"])];
+        let found = analyse(&world(&factors, &times).input());
+        compared(side("C1", &found, Some(1)), side("C4", &found, Some(4))).unwrap()
+    };
+    assert_eq!(pair_by("stack").is_worse, Some(true));
+    let pair = pair_by("day");
+    assert_eq!((pair.is_worse, pair.verdict), (None, Verdict::NotEstimable));
+    let said = pair.sentences.join("\n");
+    assert!(said.contains("they differ in day too"), "{said}");
+    assert!(pair.estimate.is_none() && pair.scenarios.is_empty());
+}

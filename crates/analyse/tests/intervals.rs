@@ -180,4 +180,14 @@ fn how_often_to_repeat_needs_a_known_spread() {
     assert!(advice(4).contains("not known well enough"), "{}", advice(4));
     assert!(!advice(4).contains("would be enough"), "{}", advice(4));
     assert!(advice(9).contains("would be enough"), "{}", advice(9));
+    // Nor from pairs, however many: the widest of them says little of its own spread.
+    let pairs: Vec<[f64; 2]> = (0..10)
+        .map(|n| [10.0, 10.0 + 0.02 * f64::from(n)])
+        .collect();
+    let pairs: Vec<&[f64]> = pairs.iter().map(<[f64; 2]>::as_slice).collect();
+    let levels = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let advice = found(&world(&[("batch", &levels)], &pairs))
+        .advice
+        .join("\n");
+    assert!(advice.contains("not known well enough"), "{advice}");
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use analyse::{Analysis, Verdict, analyse};
+use analyse::{Analysis, CompareRequest, Compared, Side, Verdict, analyse, compare};
 use common::World;
 use common::times::world;
 use model::run::{Origin, metric};
@@ -23,6 +23,23 @@ fn said(found: &Analysis) -> String {
 fn verdict(found: &Analysis) -> Verdict {
     let time = found.variation(metric::TRAIN_SECONDS).unwrap();
     time.terms[0].verdict
+}
+
+/// The second level against the first.
+fn pair(found: &Analysis) -> Compared {
+    let side = |name: &'static str, number: u32| Side {
+        name,
+        analysis: found,
+        scenario: Some(number),
+        levels: &[],
+    };
+    compare(&CompareRequest {
+        first: side("C1", 1),
+        second: side("C2", 2),
+        metric: None,
+        equal_within_percent: 2.0,
+    })
+    .unwrap()
 }
 
 fn is_ranked(found: &Analysis) -> bool {
@@ -87,6 +104,7 @@ fn levels_one_after_the_other_do_not_differ_by_what_the_machine_does() {
     const STUDIES: u64 = 60;
     let mut claims = 0;
     let mut doubted = 0;
+    let mut gated = 0;
     for seed in 0..STUDIES {
         let found = found(&imported(&in_series(seed), |place| place >= 10, true));
         let alike = said(&found).contains("Successive runs are alike");
@@ -94,7 +112,15 @@ fn levels_one_after_the_other_do_not_differ_by_what_the_machine_does() {
         claims += u64::from(differs);
         doubted += u64::from(said(&found).contains("not measured in turn cannot be compared"));
         assert!(!(differs && alike), "{seed}: {}", said(&found));
+        let pair = pair(&found);
+        gated += u64::from(pair.is_worse == Some(true));
+        if alike {
+            assert_eq!((pair.verdict, pair.is_worse), (Verdict::Inconclusive, None));
+            let sentence = &pair.sentences[0];
+            assert!(sentence.contains("not in turn"), "{sentence}");
+        }
     }
+    assert!(gated <= 6, "{gated} of {STUDIES}");
     assert!(claims <= 6, "{claims} of {STUDIES}");
     assert!(doubted >= 40, "{doubted}");
 }
@@ -116,7 +142,8 @@ fn levels_in_turn_are_compared_although_runs_are_alike() {
             "{}",
             said(&found)
         );
-        sure += u32::from(verdict(&found) == Verdict::Different && is_ranked(&found));
+        let differs = verdict(&found) == Verdict::Different && is_ranked(&found);
+        sure += u32::from(differs && pair(&found).is_worse == Some(true));
     }
     assert!(sure >= 18, "{sure}");
 }
@@ -129,6 +156,42 @@ fn imports_without_start_times_say_that_order_is_unknown() {
     assert!(text.contains("have no start times"), "{text}");
     assert!(!text.contains("too few repetitions"), "{text}");
     assert!(found.drift.is_none());
+}
+
+/// a has start times and b has none: nothing is known of how they followed one another.
+#[test]
+fn imports_with_some_start_times_say_how_many_are_missing() {
+    let of_b = |place: usize| place >= 10;
+    for dated in [10, 2] {
+        let mut world = imported(&in_series(1), of_b, true);
+        let late = |record: &&mut model::RunRecord| {
+            let place = (record.run.scenario - 1) * 10 + record.run.repetition - 1;
+            place as usize >= dated
+        };
+        for record in world.records.iter_mut().filter(late) {
+            record.origin = Origin::Imported {
+                file: "runs.csv".to_owned(),
+                line: 1,
+                undated: true,
+            };
+        }
+        let text = said(&found(&world));
+        let missing = format!("{} of 20 runs have no start time", 20 - dated);
+        assert!(text.contains(&missing), "{text}");
+        for wrong in ["too few repetitions", "in turn", "the same start time"] {
+            assert!(!text.contains(wrong), "{wrong}: {text}");
+        }
+    }
+    // One of twenty does no harm.
+    let mut world = imported(&in_series(1), of_b, true);
+    let last = world.record("C2-r10");
+    last.origin = Origin::Imported {
+        file: "runs.csv".to_owned(),
+        line: 1,
+        undated: true,
+    };
+    let text = said(&found(&world));
+    assert!(text.contains("Successive runs are alike"), "{text}");
 }
 
 /// All rows of one date, sorted by their values, are no drift.

@@ -175,3 +175,31 @@ fn whole_seconds_do_not_decide_which_machine_is_cheaper() {
         "{imported:?} {measured:?}"
     );
 }
+
+/// Three runs of 10 s against three of 11 s, in two files of whole seconds: the difference may be a hundredth.
+#[test]
+fn few_whole_seconds_of_two_studies_are_rounded() {
+    fn side<'a>(name: &'a str, analysis: &'a Analysis) -> Side<'a> {
+        Side {
+            name,
+            analysis,
+            scenario: Some(1),
+            levels: &[],
+        }
+    }
+    let verdict = |old: &[f64], new: &[f64]| {
+        let (old, new) = (found(&imported(&[old, &[]])), found(&imported(&[new, &[]])));
+        let pair = compare(&CompareRequest {
+            first: side("old", &old),
+            second: side("new", &new),
+            metric: None,
+            equal_within_percent: 2.0,
+        });
+        pair.unwrap().verdict
+    };
+    let fine = [10.502, 10.513, 10.498, 10.507, 10.511];
+    assert_eq!(verdict(&[10.0; 3], &[11.0; 3]), Verdict::Inconclusive);
+    assert_eq!(verdict(&[10.0; 3], &fine), Verdict::Inconclusive);
+    assert_eq!(verdict(&[10.0; 3], &[15.0; 3]), Verdict::Different);
+    assert_eq!(verdict(&[10.001, 10.002, 10.0], &fine), Verdict::Different);
+}

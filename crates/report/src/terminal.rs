@@ -274,10 +274,11 @@ impl Screen<'_> {
     }
 
     fn shares(&mut self, analysis: &Analysis, variation: &Variation) {
+        // A share is of the whole spread, which a task may make large: what differs is said however small its share.
         let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
             .terms
             .iter()
-            .partition(|t| t.factors.len() == 1 || (t.share >= 0.005 && t.verdict.is_different()));
+            .partition(|t| t.factors.len() == 1 || t.verdict.is_different());
         let mut rows: Vec<(String, String, String)> = Vec::new();
         for term in shown {
             let sentence = term
@@ -292,10 +293,7 @@ impl Screen<'_> {
         }
         let together: f64 = rest.iter().map(|t| t.share).sum();
         if !rest.is_empty() && together >= 0.001 {
-            let text = match rest.iter().any(|t| t.verdict.is_different()) {
-                true => message!("screen-each-below", share = format::percent(0.005)),
-                false => rest[0].verdict.words().to_owned(),
-            };
+            let text = rest[0].verdict.words().to_owned();
             let share = format::percent(together);
             rows.push((word!("screen-interactions").to_owned(), share, text));
         }

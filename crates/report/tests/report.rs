@@ -451,3 +451,22 @@ fn the_page_says_what_the_analysis_found() {
 fn the_same_input_gives_the_same_bytes() {
     assert_eq!(page(&quickstart()), page(&quickstart()));
 }
+
+/// 0.1 s of a task that takes 100 s more than another: a small share of the spread, and by far no noise.
+#[test]
+fn an_interaction_is_shown_whatever_its_share() {
+    let times = |base: f64| [0.999, 1.0, 1.001, 1.0005].map(|part| base * part);
+    let all = [1.0, 1.002, 100.0, 104.0].map(times);
+    let all: Vec<&[f64]> = all.iter().map(<[f64; 4]>::as_slice).collect();
+    let factors: [(&str, &[&str]); 2] = [("network", &["s", "l"]), ("batch", &["a", "b"])];
+    let found = analysis(&common::times::world(&factors, &all));
+    let time = found.variation(model::run::metric::TRAIN_SECONDS).unwrap();
+    let both = time.terms.iter().find(|term| term.factors.len() == 2);
+    let both = both.unwrap();
+    assert!(
+        both.verdict.is_different() && both.share < 0.001,
+        "{both:?}"
+    );
+    let text = terminal(&found, &TerminalOptions::default());
+    assert!(text.contains("network × batch"), "{text}");
+}

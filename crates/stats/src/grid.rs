@@ -18,8 +18,9 @@ const FINEST: i32 = -9;
 const COARSE: [f64; 5] = [3600.0, 1000.0, 100.0, 60.0, 10.0];
 /// So many different values that are all multiples of a coarse step are no chance.
 const FEWEST_OF_COARSE: usize = 3;
-/// Of fewer values nothing is concluded.
-const FEWEST: usize = 4;
+/// One value may be whole by chance. That two are whole seconds, although they were known better, is one chance in a
+/// million where they had three more digits; a step that is ten times too coarse by chance is still a fine one.
+const FEWEST: usize = 2;
 
 /// The coarsest step that all values are multiples of: a decimal place, tens, hundreds, minutes or hours. `None` where
 /// there is none, or too few values to know.
@@ -99,7 +100,9 @@ mod tests {
         check(&[10.0, 10.0, 20.0, 20.0], Some(1.0));
         check(&[10.0, 20.0, 30.0, 70.0], Some(10.0));
         check(&[1.234_567_890_12, 2.345_678_901_23, 3.1, 4.0], None);
-        check(&[10.0, 11.0, 12.0], None);
+        check(&[10.0, 10.0], Some(1.0));
+        check(&[10.1, 10.2, 10.2], Some(0.1));
+        check(&[10.0], None);
         check(&[0.0; 4], None);
     }
 

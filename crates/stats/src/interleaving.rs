@@ -45,9 +45,13 @@ impl Interleaving {
         let weight = |cell: usize| weights[cell] / self.counts[cell];
         let values = self.values.iter();
         let weighed = values.map(|(cell, place)| (weight(*cell), *place));
+        // What has no place is not free of error: it is taken for independent of all others.
+        let unplaced = weights.iter().zip(&self.counts).zip(&self.expected);
+        let unplaced = unplaced.filter(|((_, count), _)| **count == 0.0);
+        let unplaced: f64 = unplaced.map(|((w, _), part)| w * w * part).sum();
         let said = weights.iter().zip(&self.expected);
         let said: f64 = said.map(|(weight, part)| weight * weight * part).sum();
-        variance(weighed, self.correlation) / said
+        (variance(weighed, self.correlation) + unplaced) / said
     }
 }
 
@@ -82,6 +86,14 @@ mod tests {
         for order in [apart, in_turn] {
             assert!((ratio(&order, 0.0) - 1.0).abs() < 1e-9);
         }
+    }
+
+    /// One of the two has no places: its error is there all the same.
+    #[test]
+    fn a_cell_without_places_has_an_error() {
+        let placed = [(0, 0), (0, 5), (0, 10), (0, 15)];
+        let found = Interleaving::of(&placed, 2, 1e-9).error_ratio(&[1.0, -1.0]);
+        assert!((found - 1.0).abs() < 1e-6, "{found}");
     }
 
     /// Of a difference of two means of two values each, written out.

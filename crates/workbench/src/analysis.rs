@@ -173,10 +173,8 @@ pub fn report_html(
     tell: Tell<'_>,
 ) -> Result<String, Error> {
     let timelines = timelines(analysis, results);
-    let mut with_courses = Analysis {
-        timelines: timelines.found,
-        ..analysis.clone()
-    };
+    let mut with_courses = analysis.clone();
+    with_courses.timelines = timelines.found;
     if let Some(wrong) = timelines.wrong {
         tell(&format!("! {wrong}"));
         with_courses.notes.push(format!("{wrong}."));

@@ -62,12 +62,15 @@ pub(crate) fn how_sure(picks: &[&Pick], within: f64) -> String {
     let verdict = picks.first().map_or(Verdict::NotEstimable, |p| p.verdict);
     let chances = picks.iter().filter_map(|pick| pick.chance);
     let least = chances.reduce(f64::min);
-    let least = least.map(|least| share(least, picks.len()));
+    let least = least.map(|least| often(least, picks.len()));
     match verdict {
-        Verdict::Different => match least {
-            Some(often) => message!("answer-settled-often", often),
-            None => message!("answer-settled"),
-        },
+        Verdict::Different => {
+            let ranked = picks.iter().any(|pick| pick.has_unranked);
+            match least {
+                Some(often) => message!("answer-settled-often", often, ranked),
+                None => message!("answer-settled", ranked),
+            }
+        }
         Verdict::PracticallyEqual => message!("answer-equal", within = format::percent(within)),
         Verdict::NotEstimable => message!("answer-not-known"),
         _ => {
@@ -83,7 +86,7 @@ pub(crate) fn how_sure(picks: &[&Pick], within: f64) -> String {
 }
 
 /// `in 97 % of resamplings`, `in all resamplings`; the lowest of several.
-fn share(least: f64, of: usize) -> String {
+pub(crate) fn often(least: f64, of: usize) -> String {
     let text = format::percent(least);
     let part = match text.as_str() {
         "100 %" if least < 1.0 => "nearly-all",
@@ -177,5 +180,17 @@ fn amount(info: &MetricInfo, saving: &Saving) -> Option<String> {
         (Some(money), _) => Some(message!("per-one-run", money)),
         (None, Some(seconds)) => Some(format::duration(seconds)),
         (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::often;
+
+    #[test]
+    fn nearly_always_is_not_always() {
+        assert_eq!(often(0.9996, 1), "in more than 99 % of resamplings");
+        assert_eq!(often(1.0, 1), "in all resamplings");
+        assert_eq!(often(0.62, 1), "in 62 % of resamplings");
     }
 }

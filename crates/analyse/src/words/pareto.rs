@@ -71,7 +71,11 @@ pub(crate) fn set(
         let is_dominated = task.dominated.iter().any(|one| one.scenario == **number);
         !is_dominated && !task.pareto.contains(number)
     };
-    let open: Vec<u32> = task.ranked.iter().filter(is_open).copied().collect();
+    // One run dominates nothing, and is not dominated.
+    let single = task.unranked.iter().filter(|one| one.is_single);
+    let single = single.map(|one| one.scenario);
+    let open = task.ranked.iter().filter(is_open).copied();
+    let open: Vec<u32> = open.chain(single).collect();
     let open = match open.is_empty() {
         true => String::new(),
         false => message!("pareto-open", names = names(&open)),

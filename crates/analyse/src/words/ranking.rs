@@ -13,9 +13,9 @@ use crate::findings::MOST_REPETITIONS;
 use crate::lists::unique;
 use crate::ranking::{Behind, Ranking, TaskBest};
 use crate::table::Table;
-use crate::words::format;
 use crate::words::names::{MetricInfo, metric_value};
 use crate::words::verbs::{Said, Way};
+use crate::words::{answer, format};
 
 /// More tasks than this are summed up; the report has each.
 const MOST_TASKS: usize = 6;
@@ -288,7 +288,28 @@ impl Words<'_> {
     }
 
     fn ranked(&self, what: &str, ranking: &Ranking, info: &MetricInfo) -> String {
-        let word = message!("best-word", what);
+        let once = self.better_once(ranking);
+        if once.is_empty() {
+            return self.said(message!("best-word", what), ranking, info);
+        }
+        let said = self.said(message!("best-word-repeated", what), ranking, info);
+        let (names, count) = (format::listed(&once, 4), once.len());
+        format!("{said} {}", message!("best-once", names, count, what))
+    }
+
+    /// Scenarios that were better in their only run than the best of those that were repeated.
+    fn better_once(&self, ranking: &Ranking) -> Vec<String> {
+        let mean = |number: u32| {
+            let known = self.by_number.get(&number)?.mean(&ranking.metric);
+            known.map(|mean| mean.value)
+        };
+        let best = ranking.first.first().and_then(|best| mean(*best));
+        let single = self.task.unranked.iter().filter(|one| one.is_single);
+        let better = single.filter(|one| best.zip(mean(one.scenario)).is_some_and(|(b, o)| o < b));
+        better.map(|one| one.label.clone()).collect()
+    }
+
+    fn said(&self, word: String, ranking: &Ranking, info: &MetricInfo) -> String {
         let names: Vec<String> = ranking.first.iter().map(|n| self.label(*n)).collect();
         match (ranking.verdict, ranking.first.as_slice()) {
             (Verdict::NotEstimable, [first, ..]) => {
@@ -326,7 +347,7 @@ impl Words<'_> {
             (Some(share), Some(best)) => message!(
                 "best-stability",
                 label = self.label(*best),
-                share = format::percent(share)
+                often = answer::often(share, 1)
             ),
             _ => String::new(),
         }

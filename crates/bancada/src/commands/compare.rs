@@ -317,7 +317,7 @@ fn exit(compared: &Compared, gate: Option<Gate>) -> Exit {
     let is_open = matches!(
         compared.verdict,
         Verdict::Inconclusive | Verdict::NotEstimable
-    );
+    ) || compared.may_fail_more;
     match (gate, compared.is_worse) {
         (Some(_), Some(true)) => Exit::Worse,
         (Some(Gate::Unproven), None) if is_open => Exit::Worse,
