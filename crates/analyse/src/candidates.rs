@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use model::{Role, RunSequence};
+use model::Role;
 use serde::Serialize;
 use stats::{Estimate, InBlock, Samples, Summary};
 
 use crate::analysis::{Analysis, CostResult, LevelFacts, ScenarioResult, StatusCounts};
-use crate::design::blocks;
+use crate::design::RowBlocks;
 use crate::scenarios::{decimal_mean, ok_rows};
-use crate::sequence::is_imported;
 use crate::table::{Row, Table};
 
 /// Scenarios that rankings take as one.
@@ -114,7 +113,7 @@ pub(crate) struct Measured<'t, 'a> {
     table: &'t Table<'a>,
     candidates: &'t [Candidate],
     /// Of each run, in the order of the table.
-    blocks: Option<Vec<usize>>,
+    blocks: Option<RowBlocks>,
 }
 
 impl<'t, 'a> Measured<'t, 'a> {
@@ -131,7 +130,9 @@ impl<'t, 'a> Measured<'t, 'a> {
             let runs = &self.table.runs;
             let place = runs.binary_search_by_key(&row.record.run, |row| row.record.run);
             let place = place.unwrap_or_default();
-            self.blocks.as_ref().map_or(place, |blocks| blocks[place])
+            self.blocks
+                .as_ref()
+                .map_or(place, |blocks| blocks.of[place])
         };
         let rows = candidate.members.iter();
         let rows = rows.flat_map(|member| ok_rows(self.table, *member));
@@ -145,18 +146,67 @@ impl<'t, 'a> Measured<'t, 'a> {
         values.collect()
     }
 
-    /// Whether blocks differ as a whole in this column, over everything that was measured.
+    /// Those that have the column, with their values.
+    pub(crate) fn samples<'c>(
+        &self,
+        candidates: &[&'c Candidate],
+        column: usize,
+        is_paired: bool,
+    ) -> (Vec<&'c Candidate>, Samples) {
+        let all = candidates.iter();
+        let all = all.map(|one| (*one, self.list(one, column)));
+        let (known, mut lists): (_, Vec<_>) = all.filter(|(_, list)| !list.is_empty()).unzip();
+        let first = lists.first().and_then(|list| list.first());
+        let first = first.map(|one: &InBlock| one.block);
+        let mut all = lists.iter().flatten();
+        // What was measured on one day only holds for that day.
+        let is_declared = self.is_declared() && !all.all(|one| Some(one.block) == first);
+        if is_declared {
+            let lists = lists.iter_mut();
+            lists.for_each(|list| *list = each_block(std::mem::take(list)));
+        }
+        let samples = Samples {
+            lists,
+            is_paired: is_paired && (is_declared || !self.is_declared()),
+            is_declared,
+        };
+        (known, samples)
+    }
+
+    /// Whether the study says what the blocks are.
+    pub(crate) fn is_declared(&self) -> bool {
+        self.blocks
+            .as_ref()
+            .is_some_and(|blocks| blocks.is_declared)
+    }
+
+    /// Whether blocks differ as a whole in this column, over everything that was measured; declared ones are taken to.
     pub(crate) fn is_blocked(&self, column: usize) -> bool {
+        if self.is_declared() {
+            return true;
+        }
         let lists = self.candidates.iter().map(|one| self.list(one, column));
         self.blocks.is_some() && differ(lists.collect())
     }
 }
 
-pub(crate) fn block_of_each(table: &Table) -> Option<Vec<usize>> {
-    let rows: Vec<&Row> = table.runs.iter().collect();
-    let is_blocked =
-        table.study.order == RunSequence::Blocks && !table.runs.iter().any(is_imported);
-    blocks(table.study, &rows, is_blocked)
+pub(crate) fn block_of_each(table: &Table) -> Option<RowBlocks> {
+    RowBlocks::new(table.study, &table.runs.iter().collect::<Vec<_>>())
+}
+
+/// The mean of each block: what a day does to a choice is in all its runs of that day.
+fn each_block(values: Vec<InBlock>) -> Vec<InBlock> {
+    let mut blocks: BTreeMap<usize, Vec<InBlock>> = BTreeMap::new();
+    for one in values {
+        blocks.entry(one.block).or_default().push(one);
+    }
+    let mean = |values: Vec<f64>| stats::precise::mean(&values);
+    let each = blocks.into_iter().map(|(block, all)| InBlock {
+        block,
+        value: mean(all.iter().map(|one| one.value).collect()),
+        step: mean(all.iter().map(|one| one.step).collect()),
+    });
+    each.collect()
 }
 
 /// Of logarithms where there are any: a slow day is slow by a share of everything.
@@ -210,9 +260,16 @@ impl Analysis {
             self.choices()
                 .map(|choice| list(&self.best.members(choice.number)))
         };
+        // Several scenarios are one candidate only where they differ in declared blocks.
+        let is_declared = groups.iter().any(|group| group.len() > 1);
+        let counted = |group: &Vec<u32>| match is_declared {
+            true => each_block(list(group)),
+            false => list(group),
+        };
         Some(Samples {
-            lists: groups.iter().map(|group| list(group)).collect(),
-            is_paired: has_blocks && differ(all().collect()),
+            lists: groups.iter().map(counted).collect(),
+            is_paired: is_declared || (has_blocks && differ(all().collect())),
+            is_declared,
         })
     }
 }

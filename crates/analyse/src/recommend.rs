@@ -42,7 +42,11 @@ pub fn recommend(analysis: &Analysis, wishes: &Wishes) -> Result<Vec<String>, St
     if wishes.most_joules.is_some() {
         check_energy(analysis)?;
     }
-    let tasks = analysis.best.tasks.iter();
+    let is_known = |task: &&TaskBest| {
+        let mut unranked = task.unranked.iter();
+        !(task.ranked.is_empty() && unranked.any(|one| one.is_of_blocks))
+    };
+    let tasks = analysis.best.tasks.iter().filter(is_known);
     let said: Vec<String> = tasks.map(|task| of_task(analysis, wishes, task)).collect();
     match said.is_empty() {
         true => Err(message!("recommend-no-scenarios")),
