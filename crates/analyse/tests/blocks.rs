@@ -340,3 +340,80 @@ fn combinations_without_a_result_are_counted_without_days() {
         assert!(!said.contains("different numbers of results"), "{said}");
     }
 }
+
+/// b was not measured on the two slow days: it is slower than a on every day that it shares with it.
+#[test]
+fn days_of_one_choice_only_do_not_make_it_look_worse() {
+    let days: [&str; 7] = ["d0", "d1", "d2", "d3", "d4", "d5", "d6"];
+    let slow = [1.0, 1.02, 0.98, 1.01, 1.03, 2.0, 2.1];
+    let found = found(&of_days(
+        &[("day", &days), ("batch", &["a", "b"])],
+        |levels| {
+            let [day, batch] = *levels else { return None };
+            (batch == 0 || day < 5).then(|| 10.0 * slow[day] * [1.0, 1.1][batch])
+        },
+    ));
+    let effect = &found.variation(metric::TRAIN_SECONDS).unwrap().effects[0];
+    let time = found.best.tasks[0].time.as_ref().unwrap();
+    let behind = time.behind[0];
+    assert!(
+        (behind.by + 1.0 - effect.estimate.value).abs() < 0.005,
+        "{behind:?}"
+    );
+    let mean = |number: u32| {
+        found
+            .choice(number)
+            .unwrap()
+            .mean(metric::TRAIN_SECONDS)
+            .unwrap()
+            .value
+    };
+    let [a, b] = [mean(time.first[0]), mean(behind.scenario)];
+    assert!(
+        (b / a - 1.0 - behind.by).abs() < 0.005,
+        "{a} {b} {behind:?}"
+    );
+    let saving = &found.answer.tasks[0].picks[0].savings[0];
+    assert!(
+        (saving.seconds.unwrap() / b - saving.part).abs() < 0.005,
+        "{saving:?}"
+    );
+    // On a day like the last two neither is in time.
+    let wishes = Wishes {
+        deadline_seconds: Some(12.0),
+        ..Wishes::default()
+    };
+    let said = recommend(&found, &wishes).unwrap().join(" ");
+    assert!(!said.contains("choose"), "{said}");
+}
+
+/// A limit for 19 of 20 runs holds on a day to come, too: days differ by 10 %.
+#[test]
+fn a_deadline_is_kept_on_days_to_come() {
+    let (mut kept, mut all) = (0, 0);
+    for seed in 1..=100 {
+        let world = equal_choices(&DAYS[..4], 5, 0.0, seed);
+        let found = found(&world);
+        let mut random = SplitMix64::new(1000 + seed);
+        // The least limit that is said to be kept.
+        let (mut low, mut high) = (1.0, 100.0);
+        for _ in 0..12 {
+            let middle = f64::midpoint(low, high);
+            let wishes = Wishes {
+                deadline_seconds: Some(middle),
+                ..Wishes::default()
+            };
+            match recommend(&found, &wishes).unwrap()[0].contains("choose") {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        for _ in 0..40 {
+            let day = 10.0 * (0.1 * normal(&mut random)).exp();
+            kept += usize::from(day * (0.005 * normal(&mut random)).exp() <= high);
+            all += 1;
+        }
+    }
+    let share = f64::from(u32::try_from(kept).unwrap()) / f64::from(all);
+    assert!((0.92..0.98).contains(&share), "{share}");
+}
