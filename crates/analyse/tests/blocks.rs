@@ -417,3 +417,36 @@ fn a_deadline_is_kept_on_days_to_come() {
     let share = f64::from(u32::try_from(kept).unwrap()) / f64::from(all);
     assert!((0.92..0.98).contains(&share), "{share}");
 }
+
+/// Two levels of one factor: which is faster is what the effect says.
+#[test]
+fn one_question_has_one_verdict() {
+    let mut stated = 0;
+    for seed in 1..=60 {
+        let mut random = SplitMix64::new(seed);
+        let mut times: Vec<Vec<f64>> = Vec::new();
+        for _ in DAYS {
+            let day = 10.0 + normal(&mut random);
+            times.push(vec![day + 0.2 * normal(&mut random)]);
+            times.push(vec![day + 0.4 + 0.2 * normal(&mut random)]);
+        }
+        let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+        let mut world = world(&[("day", &DAYS), ("batch", &["a", "b"])], &times);
+        world.study.order = RunSequence::Listed;
+        let found = found(&world);
+        let variation = found.variation(metric::TRAIN_SECONDS).unwrap();
+        if variation.scale != stats::Scale::Linear {
+            continue;
+        }
+        let time = found.best.tasks[0].time.as_ref().unwrap();
+        let effect = variation.effects[0].verdict == Verdict::Different;
+        stated += usize::from(effect);
+        assert_eq!(effect, time.verdict == Verdict::Different, "seed {seed}");
+        // More days than there were would decide what these do not.
+        let of_effect = variation.terms[0].repetitions;
+        for needed in [of_effect, time.repetitions].into_iter().flatten() {
+            assert!(needed > DAYS.len(), "{needed}");
+        }
+    }
+    assert!((10..60).contains(&stated), "{stated}");
+}
