@@ -15,7 +15,7 @@ use crate::words::format;
 /// Missing combinations, unequal numbers, blocks, runs that did not succeed.
 pub(crate) fn assumptions(model: &Model, rows: &[&Row], table: &Table) -> Vec<String> {
     let mut said = Vec::new();
-    let cells = by_scenario(rows).len();
+    let cells = unique(model.data.iter().map(|one| one.levels.as_slice())).len();
     let levels = model.factors.iter().map(|f| f.levels.len());
     let full: usize = levels.fold(1, usize::saturating_mul);
     if cells < full {

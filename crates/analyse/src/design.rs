@@ -55,22 +55,34 @@ pub(crate) fn varied_factors(study: &Study, rows: &[&Row]) -> Vec<PresentFactor>
         .collect()
 }
 
-/// Blocks as the tests of effects want them: days, or without days the repetitions, where these were measured one after
-/// the other.
+/// What was measured together: days or hosts, where there are several, or otherwise the repetitions, where these were
+/// measured one after the other.
 pub(crate) struct RowBlocks {
-    of: Vec<usize>,
-    is_declared: bool,
+    /// Of each row.
+    pub(crate) of: Vec<usize>,
+    pub(crate) is_declared: bool,
 }
 
 impl RowBlocks {
     /// `None` where there are no blocks.
     pub(crate) fn new(study: &Study, rows: &[&Row]) -> Option<RowBlocks> {
-        let is_declared = !block_factors(study).is_empty();
+        let factors = block_factors(study);
+        let declared = numbered(rows.iter().map(|row| {
+            let level = |name: &&str| row.record.scenario.level(name).map(ToString::to_string);
+            factors.iter().map(level).collect::<Vec<Option<String>>>()
+        }));
+        if declared.iter().any(|block| *block > 0) {
+            return Some(RowBlocks {
+                of: declared,
+                is_declared: true,
+            });
+        }
         // Repetitions of measurements made elsewhere are numbers of rows, not times.
         let is_measured = !rows.iter().any(|row| is_imported(row));
-        let by_repetition = !is_declared && study.order == RunSequence::Blocks && is_measured;
-        let of = blocks(study, rows, by_repetition)?;
-        Some(RowBlocks { of, is_declared })
+        (study.order == RunSequence::Blocks && is_measured).then(|| RowBlocks {
+            of: numbered(rows.iter().map(|row| row.record.run.repetition)),
+            is_declared: false,
+        })
     }
 
     pub(crate) fn numbers(&self) -> Blocks<'_> {
@@ -78,6 +90,83 @@ impl RowBlocks {
             of: &self.of,
             is_declared: self.is_declared,
         }
+    }
+}
+
+/// Equal ones have the same number.
+fn numbered<K: Ord>(keys: impl Iterator<Item = K>) -> Vec<usize> {
+    let mut numbers = BTreeMap::new();
+    let number = |key| {
+        let next = numbers.len();
+        *numbers.entry(key).or_insert(next)
+    };
+    keys.map(number).collect()
+}
+
+/// What the tests of effects count: each run, or with declared blocks each block's mean of a combination. What a day does
+/// to a combination is in all its runs, however many there are.
+pub(crate) struct Counted {
+    /// Places of rows.
+    pub(crate) rows: Vec<Vec<usize>>,
+    pub(crate) blocks: Option<RowBlocks>,
+}
+
+impl Counted {
+    /// Of rows with these levels.
+    pub(crate) fn new(study: &Study, rows: &[&Row], levels: &[Observation]) -> Counted {
+        let blocks = RowBlocks::new(study, rows);
+        let mut of_levels: BTreeMap<&[usize], BTreeSet<usize>> = BTreeMap::new();
+        for (one, block) in levels
+            .iter()
+            .zip(blocks.iter().flat_map(|blocks| &blocks.of))
+        {
+            of_levels.entry(&one.levels).or_default().insert(*block);
+        }
+        // Where each was measured on one day, what is said holds for that day, and of no two days.
+        let is_repeated = of_levels.values().any(|blocks| blocks.len() > 1);
+        let declared = blocks.as_ref().filter(|blocks| blocks.is_declared);
+        let Some(declared) = declared.filter(|_| is_repeated) else {
+            return Counted {
+                rows: (0..rows.len()).map(|place| vec![place]).collect(),
+                blocks,
+            };
+        };
+        let keys = levels.iter().zip(&declared.of);
+        let keys = numbered(keys.map(|(one, block)| (one.levels.clone(), *block)));
+        let mut together: Vec<Vec<usize>> = Vec::new();
+        for (place, key) in keys.into_iter().enumerate() {
+            match together.get_mut(key) {
+                Some(rows) => rows.push(place),
+                None => together.push(vec![place]),
+            }
+        }
+        let block = |rows: &Vec<usize>| declared.of[rows[0]];
+        let blocks = RowBlocks {
+            of: together.iter().map(block).collect(),
+            is_declared: true,
+        };
+        Counted {
+            rows: together,
+            blocks: Some(blocks),
+        }
+    }
+
+    pub(crate) fn means(&self, values: &[f64]) -> Vec<f64> {
+        let mean = |places: &Vec<usize>| {
+            let values: Vec<f64> = places.iter().map(|place| values[*place]).collect();
+            stats::precise::mean(&values)
+        };
+        self.rows.iter().map(mean).collect()
+    }
+
+    pub(crate) fn observations(&self, all: &[Observation]) -> Vec<Observation> {
+        let values: Vec<f64> = all.iter().map(|one| one.value).collect();
+        let each = self.rows.iter().zip(self.means(&values));
+        let each = each.map(|(places, value)| Observation {
+            levels: all[places[0]].levels.clone(),
+            value,
+        });
+        each.collect()
     }
 }
 
@@ -123,26 +212,6 @@ pub(crate) fn block_factors(study: &Study) -> Vec<&str> {
     factors
         .filter(|name| study.role(name) == Role::Block)
         .collect()
-}
-
-/// The block of each row: its levels of factors that are blocks, and its repetition where repetitions were measured
-/// one after the other. `None` where there are no blocks.
-pub(crate) fn blocks(study: &Study, rows: &[&Row], by_repetition: bool) -> Option<Vec<usize>> {
-    let factors = block_factors(study);
-    if factors.is_empty() && !by_repetition {
-        return None;
-    }
-    let key = |row: &&Row| {
-        let level = |name: &&str| row.record.scenario.level(name).map(ToString::to_string);
-        let levels: Vec<Option<String>> = factors.iter().map(level).collect();
-        (levels, by_repetition.then_some(row.record.run.repetition))
-    };
-    let mut numbers = BTreeMap::new();
-    let number = |row: &&Row| {
-        let next = numbers.len();
-        *numbers.entry(key(row)).or_insert(next)
-    };
-    Some(rows.iter().map(number).collect())
 }
 
 /// Whether the run says its level of every factor; one that does not cannot be compared.

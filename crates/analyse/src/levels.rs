@@ -39,26 +39,28 @@ pub(crate) struct Asked {
     /// Whether the fastest is another way to say what the one factor does to the one metric: a difference in the
     /// ranking, which is stated at a quarter of the level or less, is one of the factor's too.
     is_one_question: bool,
+    /// And there are two levels: then which is faster is what the effect says, and has its level.
+    is_one_pair: bool,
 }
 
 impl Asked {
     pub(crate) fn of(table: &Table, scenarios: &[ScenarioResult], metrics: usize) -> Self {
-        let varied: Vec<Role> = table
-            .study
-            .factors
-            .iter()
-            .filter(|factor| factor.levels.len() > 1)
-            .map(|factor| table.study.role(&factor.name))
-            .filter(|role| *role != Role::Block)
+        let factors = table.study.factors.iter();
+        let varied: Vec<(Role, usize)> = factors
+            .map(|factor| (table.study.role(&factor.name), factor.levels.len()))
+            .filter(|(role, levels)| *levels > 1 && *role != Role::Block)
             .collect();
         let measured = scenarios.iter().filter(|s| s.runs.total() > 0).count();
         let has_costs = table.column(model::run::metric::COST).is_some();
+        let is_one_question = varied.len() == 1 && metrics == 1 && !has_costs;
+        let is_choice = |(role, _): &(Role, usize)| *role == Role::Choice;
         Asked {
-            has_rivals: measured > 1 && varied.contains(&Role::Choice),
+            has_rivals: measured > 1 && varied.iter().any(is_choice),
             has_costs,
             serves: matches!(table.study.workload, model::Workload::Serve(_)),
             has_criteria: has_costs || !table.study.pareto.is_empty(),
-            is_one_question: varied.len() == 1 && metrics == 1 && !has_costs,
+            is_one_question,
+            is_one_pair: is_one_question && varied == [(Role::Choice, 2)],
         }
     }
 }
@@ -78,9 +80,13 @@ impl Levels {
             } else {
                 0.0
             };
+        let effects = table.level(ALL - SPARE - DRIFT - taken);
         Levels {
-            effects: table.level(ALL - SPARE - DRIFT - taken),
-            ranking: table.level(each),
+            effects,
+            ranking: match asked.is_one_pair {
+                true => effects,
+                false => table.level(each),
+            },
             dominance: table.level(DOMINANCE),
             drift: table.level(DRIFT),
             pairs: table.level(PAIRS),

@@ -172,7 +172,7 @@ pub fn analyse(input: &Input) -> Analysis {
         .notes
         .extend(time.and_then(|column| rounded::note(&table, column)));
     analysis.answer = answer::answer(&table, &analysis);
-    let blocks = candidates::block_of_each(&table);
+    let blocks = candidates::block_of_each(&table).map(|blocks| blocks.of);
     analysis.dependences = table.dependences;
     analysis.runs = scenarios::run_rows(table.runs, blocks.as_deref());
     analysis.findings = findings::findings(&analysis);

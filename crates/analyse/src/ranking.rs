@@ -11,7 +11,7 @@ use stats::Samples;
 use crate::analysis::{LevelFacts, ScenarioResult, StatusCounts};
 use crate::candidates::{self, Candidate, Measured};
 use crate::decides::Verdict;
-use crate::design::are_linked;
+use crate::design::{are_linked, block_factors};
 use crate::levels::Levels;
 use crate::pareto::{self, Criteria, Dominated, Reason};
 use crate::serving::Serving;
@@ -128,6 +128,9 @@ pub struct Unranked {
     /// It succeeded once and was not repeated.
     #[serde(skip)]
     pub(crate) is_single: bool,
+    /// Not for its runs, but for the days that they were made on.
+    #[serde(skip)]
+    pub(crate) is_of_blocks: bool,
 }
 
 /// A run that ended badly by itself is an outcome of its scenario; one that was interrupted is not.
@@ -218,12 +221,6 @@ struct Maker<'t, 'a> {
 
 impl Maker<'_, '_> {
     fn task(&self, candidates: &[&Candidate]) -> Option<TaskBest> {
-        let members = candidates
-            .iter()
-            .flat_map(|one| one.members.iter().copied());
-        if !are_linked(self.table, &members.collect::<Vec<u32>>()) {
-            return None;
-        }
         let mut unranked = Vec::new();
         let mut ranked = Vec::new();
         let is_measured = |one: &&&Candidate| one.result.runs.total() > 0;
@@ -234,6 +231,7 @@ impl Maker<'_, '_> {
                     label: candidate.result.label.clone(),
                     why,
                     is_single: false,
+                    is_of_blocks: false,
                 }),
                 None => ranked.push(*candidate),
             }
@@ -241,8 +239,10 @@ impl Maker<'_, '_> {
         if ranked.len() + unranked.len() < 2 {
             return None;
         }
-        let (ranked, single) = self.repeated(ranked);
-        unranked.extend(single);
+        let (ranked, others) = self.linked(ranked);
+        unranked.extend(others);
+        let (ranked, others) = self.comparable(ranked);
+        unranked.extend(others);
         let time = self.ranking(&ranked, self.time);
         let cost = self.cost.and_then(|column| self.ranking(&ranked, column));
         let is_task = |level: &&LevelFacts| self.table.study.role(&level.factor) == Role::Task;
@@ -297,9 +297,44 @@ impl Maker<'_, '_> {
             .then(|| word!("unranked-requests").to_owned())
     }
 
-    /// One run cannot be distinguished from noise; it takes nothing from those that were repeated.
-    fn repeated<'c>(&self, ranked: Vec<&'c Candidate>) -> (Vec<&'c Candidate>, Vec<Unranked>) {
-        let runs = |one: &Candidate| self.measured.list(one, self.time).len();
+    /// None of them where days tell them apart as much as they do.
+    fn linked<'c>(&self, ranked: Vec<&'c Candidate>) -> (Vec<&'c Candidate>, Vec<Unranked>) {
+        let members = ranked.iter().flat_map(|one| one.members.iter().copied());
+        if are_linked(self.table, &members.collect::<Vec<u32>>()) {
+            return (ranked, Vec::new());
+        }
+        let others = self.blocks();
+        let why = message!("effect-confounded-with", others);
+        (Vec::new(), self.of_blocks(&ranked, &why))
+    }
+
+    fn of_blocks(&self, candidates: &[&Candidate], why: &str) -> Vec<Unranked> {
+        let is_named = |level: &&LevelFacts| self.table.study.role(&level.factor) != Role::Block;
+        let each = candidates.iter().map(|one| Unranked {
+            scenario: one.scenario,
+            label: LevelFacts::phrase_of(one.result.levels.iter().filter(is_named)),
+            why: why.to_owned(),
+            is_single: false,
+            is_of_blocks: true,
+        });
+        each.collect()
+    }
+
+    fn blocks(&self) -> String {
+        block_factors(self.table.study).join(" × ")
+    }
+
+    /// One run cannot be distinguished from noise, and without two common days nothing is known of what days do: that
+    /// takes nothing from the others.
+    fn comparable<'c>(&self, ranked: Vec<&'c Candidate>) -> (Vec<&'c Candidate>, Vec<Unranked>) {
+        let (known, samples) = self.samples(&ranked, self.time);
+        let runs = |one: &Candidate| {
+            let place = known.iter().position(|k| k.scenario == one.scenario);
+            place.map_or(0, |place| samples.lists[place].len())
+        };
+        if samples.is_declared {
+            return self.in_common(ranked, (&known, &samples));
+        }
         if ranked.iter().filter(|one| runs(one) > 1).count() < 2 {
             return (ranked, Vec::new());
         }
@@ -309,8 +344,34 @@ impl Maker<'_, '_> {
             label: one.result.label.clone(),
             why: word!("unranked-single").to_owned(),
             is_single: true,
+            is_of_blocks: false,
         });
         (repeated, single.collect())
+    }
+
+    /// Those that can be compared with each other, beginning with what was measured in most blocks.
+    fn in_common<'c>(
+        &self,
+        ranked: Vec<&'c Candidate>,
+        (known, samples): (&[&'c Candidate], &Samples),
+    ) -> (Vec<&'c Candidate>, Vec<Unranked>) {
+        let mut order: Vec<usize> = (0..known.len()).collect();
+        order.sort_by_key(|place| std::cmp::Reverse(samples.lists[*place].len()));
+        let mut kept: Vec<usize> = Vec::new();
+        for place in order {
+            let mut others = kept.iter();
+            if others.all(|other| samples.contrast(place, *other).is_some()) {
+                kept.push(place);
+            }
+        }
+        let kept: Vec<u32> = match kept.len() {
+            1 => Vec::new(),
+            _ => kept.iter().map(|place| known[*place].scenario).collect(),
+        };
+        let is_kept = |one: &&Candidate| kept.contains(&one.scenario);
+        let (kept, others): (Vec<_>, Vec<_>) = ranked.into_iter().partition(is_kept);
+        let why = message!("unranked-blocks", names = self.blocks());
+        (kept, self.of_blocks(&others, &why))
     }
 
     /// Those that have the column, with their values.
@@ -319,11 +380,8 @@ impl Maker<'_, '_> {
         candidates: &[&'c Candidate],
         column: usize,
     ) -> (Vec<&'c Candidate>, Samples) {
-        let all = candidates.iter();
-        let all = all.map(|one| (*one, self.measured.list(one, column)));
-        let (known, lists) = all.filter(|(_, list)| !list.is_empty()).unzip();
         let is_paired = self.blocked.contains(&column);
-        (known, Samples { lists, is_paired })
+        self.measured.samples(candidates, column, is_paired)
     }
 
     fn ranking(&self, candidates: &[&Candidate], column: usize) -> Option<Ranking> {

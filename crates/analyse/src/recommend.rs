@@ -42,7 +42,11 @@ pub fn recommend(analysis: &Analysis, wishes: &Wishes) -> Result<Vec<String>, St
     if wishes.most_joules.is_some() {
         check_energy(analysis)?;
     }
-    let tasks = analysis.best.tasks.iter();
+    let is_known = |task: &&TaskBest| {
+        let mut unranked = task.unranked.iter();
+        !(task.ranked.is_empty() && unranked.any(|one| one.is_of_blocks))
+    };
+    let tasks = analysis.best.tasks.iter().filter(is_known);
     let said: Vec<String> = tasks.map(|task| of_task(analysis, wishes, task)).collect();
     match said.is_empty() {
         true => Err(message!("recommend-no-scenarios")),
@@ -79,14 +83,15 @@ impl Keeps {
                 Some(_) => Keeps::Not,
             };
         };
-        let over = runs.values.iter().filter(|value| **value > limit).count();
-        let share = stats::proportion(over, runs.values.len(), crate::CONFIDENCE);
+        let over = |values: &[f64]| values.iter().filter(|value| **value > limit).count();
+        let counted = runs.counted();
+        let share = stats::proportion(over(counted), counted.len(), crate::CONFIDENCE);
         let too_many = |share: &Estimate| share.interval.is_some_and(|i| i.low > 1.0 - OFTEN);
         let is_over_on_average = match runs.mean.interval {
             Some(interval) => interval.low > limit,
             None => runs.mean.value > limit,
         };
-        let few = over as f64 <= (1.0 - OFTEN) * runs.values.len() as f64;
+        let few = over(&runs.values) as f64 <= (1.0 - OFTEN) * runs.values.len() as f64;
         match runs.bound() {
             _ if is_over_on_average || share.as_ref().is_some_and(too_many) => Keeps::Not,
             Some(bound) if bound <= limit && few => Keeps::Surely,
@@ -98,22 +103,48 @@ impl Keeps {
 /// What is known of one metric of a scenario.
 struct Runs<'a> {
     values: Vec<f64>,
+    /// The same by the blocks that they were made in.
+    blocks: Vec<Vec<f64>>,
+    /// Means in all blocks of the task.
+    in_blocks: &'a [f64],
     mean: &'a Estimate,
 }
 
 impl<'a> Runs<'a> {
-    fn of(analysis: &Analysis, scenario: &'a ScenarioResult, metric: &str) -> Option<Self> {
+    fn of(analysis: &'a Analysis, scenario: &'a ScenarioResult, metric: &str) -> Option<Self> {
         let members = analysis.best.members(scenario.number);
+        // Members differ in their blocks.
+        let each: Vec<Vec<u32>> = members.iter().map(|member| vec![*member]).collect();
+        let lists = analysis.samples(&each, metric)?;
+        let lists = (0..each.len()).map(|place| lists.values(place));
+        let blocks: Vec<Vec<f64>> = lists.filter(|list| !list.is_empty()).collect();
+        let mut candidates = analysis.best.candidates.iter();
+        let own = candidates.find(|one| one.scenario == scenario.number);
+        let in_blocks = own.and_then(|own| own.in_blocks.get(metric));
         Some(Runs {
-            values: analysis.samples(&[members], metric)?.values(0),
+            values: blocks.concat(),
+            blocks,
+            in_blocks: in_blocks.map_or(&[], Vec::as_slice),
             mean: scenario.mean(metric)?,
         })
     }
 
-    /// What 19 of 20 runs keep; not below the mean's interval, which knows the steps of bills.
+    /// Runs of one day are fast or slow together.
+    fn counted(&self) -> &[f64] {
+        match self.in_blocks.len() > 1 {
+            true => self.in_blocks,
+            false => &self.values,
+        }
+    }
+
+    /// What 19 of 20 runs keep, on whatever day; not below the mean's interval, which knows the steps of bills.
     fn bound(&self) -> Option<f64> {
         let high = self.mean.interval?.high;
-        stats::next_at_most(&self.values, OFTEN).map(|next| next.max(high))
+        let next = match self.in_blocks.len() > 1 {
+            true => stats::next_in_block_at_most(self.in_blocks, &self.blocks, OFTEN),
+            false => stats::next_at_most(&self.values, OFTEN),
+        };
+        next.map(|next| next.max(high))
     }
 }
 

@@ -62,7 +62,11 @@ pub(crate) fn say(result: &mut Variation, rows: &[&Row], model: &Model) {
         return;
     };
     let check = &checked.check;
-    let outliers = check.outliers.iter().filter_map(|index| rows.get(*index));
+    let found = check
+        .outliers
+        .iter()
+        .filter_map(|index| model.rows_of.get(*index));
+    let outliers = found.flatten().filter_map(|place| rows.get(*place));
     result.outliers = outliers.map(|r| r.record.run).collect();
     let mut wrong: Vec<String> = Vec::new();
     if !result.outliers.is_empty() {

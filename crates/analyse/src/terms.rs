@@ -217,7 +217,7 @@ fn after_blocks(model: &Model) -> Option<f64> {
 }
 
 fn within_scenarios(model: &Model, rows: &[&Row]) -> Option<f64> {
-    let mut rest = model.data.as_slice();
+    let mut rest = model.runs.as_slice();
     let (mut squares, mut free) = (0.0, 0);
     for group in by_scenario(rows) {
         let (own, after) = rest.split_at_checked(group.len())?;

@@ -1,5 +1,7 @@
 //! What explains a metric: its variation by factor, asked as one family of questions per study.
 
+use std::collections::BTreeMap;
+
 use messages::message;
 use model::Study;
 use model::design::AliasTable;
@@ -11,7 +13,8 @@ use stats::{
 use crate::assumptions;
 use crate::decides::Variation;
 use crate::design::{
-    PresentFactor, RowBlocks, by_scenario, is_complete, observations, varied_factors,
+    Counted, PresentFactor, RowBlocks, block_factors, by_scenario, is_complete, observations,
+    varied_factors,
 };
 use crate::effects::{self, Fit};
 use crate::in_time::InTime;
@@ -59,8 +62,12 @@ struct Fitted<'t, 'a> {
 pub(crate) struct Model {
     pub(crate) factors: Vec<PresentFactor>,
     pub(crate) tasks: Tasks,
-    /// On the scale of the model.
+    /// On the scale of the model, as tests count them.
     pub(crate) data: Vec<Observation>,
+    /// Every run on that scale.
+    pub(crate) runs: Vec<Observation>,
+    /// The rows behind each of `data`.
+    pub(crate) rows_of: Vec<Vec<usize>>,
     pub(crate) anova: Anova,
     pub(crate) means: CellMeans,
     pub(crate) order: usize,
@@ -125,6 +132,15 @@ fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
     fitted.rows.retain(|row| is_complete(row, &factors));
     match model(table, column, &fitted.rows, factors, &mut fitted.result) {
         Ok(model) => fitted.model = Some(model),
+        Err(StatsError::NoRepetitions | StatsError::FewRepetitions)
+            if RowBlocks::new(table.study, &fitted.rows).is_some_and(|b| b.is_declared) =>
+        {
+            fitted.result.problem = Some(message!(
+                "variation-few-blocks",
+                label = info.label,
+                names = block_factors(table.study).join(" × ")
+            ));
+        }
         Err(StatsError::NoRepetitions) => {
             fitted.result.problem = Some(message!("variation-no-repetitions", label = info.label));
         }
@@ -162,19 +178,21 @@ fn model(
         value: value(o.value),
         levels: o.levels.clone(),
     });
-    let data: Vec<Observation> = scaled.collect();
+    let runs: Vec<Observation> = scaled.collect();
     let steps = rows.iter().map(|row| on_scale(choice.scale, row, column));
+    let counted = Counted::new(table.study, rows, &raw);
+    let data = counted.observations(&runs);
     let values = Values {
         design: &design,
-        measured: &raw,
+        measured: &counted.observations(&raw),
         scaled: &data,
-        steps: steps.collect(),
+        steps: counted.means(&steps.collect::<Vec<_>>()),
     };
     let Known {
         means,
         residuals,
         trimming,
-    } = values.known(table.study, rows)?;
+    } = values.known(counted.blocks.as_ref())?;
     let order = order(&means, factors.len());
     let anova = stats::factorial(&design, &data, order)?;
     let p = |term: &stats::Term| match term.source {
@@ -199,6 +217,8 @@ fn model(
         factors,
         tasks,
         data,
+        runs,
+        rows_of: counted.rows,
         anova,
         means,
         order,
@@ -227,9 +247,8 @@ struct Values<'v> {
 }
 
 impl Values<'_> {
-    fn known(&self, study: &Study, rows: &[&Row]) -> Result<Known, StatsError> {
-        let blocks = RowBlocks::new(study, rows);
-        let blocks = blocks.as_ref().map(RowBlocks::numbers);
+    fn known(&self, blocks: Option<&RowBlocks>) -> Result<Known, StatsError> {
+        let blocks = blocks.map(RowBlocks::numbers);
         let mut means = CellMeans::new(self.design, self.scaled, blocks)?.rounded(&self.steps);
         // Days that differ are no heavy tails.
         let residuals = match means.residuals() {
@@ -376,7 +395,7 @@ impl Fitted<'_, '_> {
             means: &model.means,
             margin: model.tasks.margin(table.study, self.result.scale),
             study: table.study,
-            repetitions: fewest(&self.rows),
+            repetitions: fewest(&model.data),
             is_asked: self.is_asked,
             in_time: model.factors_in_time(),
         };
@@ -409,10 +428,13 @@ fn few_repetitions(info: &MetricInfo, rows: &[&Row]) -> String {
     )
 }
 
-/// Of any scenario.
-fn fewest(rows: &[&Row]) -> usize {
-    let counts = by_scenario(rows).into_iter().map(<[_]>::len);
-    counts.min().unwrap_or(0)
+/// Of any combination.
+fn fewest(data: &[Observation]) -> usize {
+    let mut counts: BTreeMap<&[usize], usize> = BTreeMap::new();
+    for one in data {
+        *counts.entry(&one.levels).or_default() += 1;
+    }
+    counts.into_values().min().unwrap_or(0)
 }
 
 fn empty(info: &MetricInfo, rows: &[&Row], is_asked: bool) -> Variation {

@@ -211,3 +211,242 @@ fn blocks_make_no_winner() {
         assert!(wrong <= 4, "{wrong} of 200, blocks {between}");
     }
 }
+
+/// Two equal choices: what a day or a host does to one of them is in all its runs there.
+fn equal_choices(blocks: &[&str], runs: usize, of_choice: f64, seed: u64) -> World {
+    let mut random = SplitMix64::new(seed);
+    let mut times: Vec<Vec<f64>> = Vec::new();
+    for _ in blocks {
+        let block = 10.0 * (0.1 * normal(&mut random)).exp();
+        for _ in 0..2 {
+            let own = block * (of_choice * normal(&mut random)).exp();
+            let run = |_| own * (0.005 * normal(&mut random)).exp();
+            times.push((0..runs).map(run).collect());
+        }
+    }
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    let mut world = world(&[("day", blocks), ("batch", &["a", "b"])], &times);
+    world.study.order = RunSequence::Listed;
+    world
+}
+
+/// At 5 % and less, 8 of 60 studies are three standard deviations above. Runs counted as if each were a day of its own
+/// stated an effect in half of them.
+#[test]
+fn a_day_counts_once_however_many_runs_it_has() {
+    for (blocks, runs, of_choice) in [(&DAYS[..4], 3, 0.03), (&DAYS[..2], 5, 0.02)] {
+        let (mut effects, mut rankings) = (0, 0);
+        for seed in 1..=60 {
+            let found = found(&equal_choices(blocks, runs, of_choice, seed));
+            let effect = &found.variation(metric::TRAIN_SECONDS).unwrap().effects[0];
+            effects += usize::from(effect.verdict == Verdict::Different);
+            let time = found.best.tasks[0].time.as_ref();
+            rankings += usize::from(!time.unwrap().behind.is_empty());
+        }
+        let (days, found) = (blocks.len(), (effects, rankings));
+        assert!(effects <= 8 && rankings <= 2, "{days} days: {found:?}");
+    }
+}
+
+fn of_days(factors: &[(&str, &[&str])], time: impl Fn(&[usize]) -> Option<f64>) -> World {
+    let mut random = SplitMix64::new(29);
+    let sizes: Vec<usize> = factors.iter().map(|(_, levels)| levels.len()).collect();
+    let mut times: Vec<Vec<f64>> = Vec::new();
+    for cell in 0..sizes.iter().product() {
+        let mut rest: usize = cell;
+        let mut levels = vec![0; sizes.len()];
+        for (place, size) in sizes.iter().enumerate().rev() {
+            (levels[place], rest) = (rest % size, rest / size);
+        }
+        let runs = time(&levels).map(|time| {
+            let run = |_| time * (0.002 * normal(&mut random)).exp();
+            (0..3).map(run).collect()
+        });
+        times.push(runs.unwrap_or_default());
+    }
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    let mut world = world(factors, &times);
+    world.study.order = RunSequence::Listed;
+    world
+}
+
+/// Of the large network, a was measured on the first half of the days and b on the other; the small one had both always.
+#[test]
+fn a_task_that_days_tell_apart_is_named_and_not_compared() {
+    let factors: [(&str, &[&str]); 3] = [
+        ("network", &["small", "large"]),
+        ("day", &["d0", "d1", "d2", "d3"]),
+        ("batch", &["a", "b"]),
+    ];
+    let found = found(&of_days(&factors, |levels| {
+        let [network, day, batch] = *levels else {
+            return None;
+        };
+        let size = [1.0, 10.0][network];
+        let is_measured = network == 0 || (day < 2) == (batch == 0);
+        is_measured.then(|| size * (1.0 + 0.1 * day as f64) * [1.0, 1.1][batch])
+    }));
+    let said = found.best.sentences.join("\n");
+    for part in [
+        "small: fastest: a (",
+        "large · a (cannot be distinguished from day)",
+        "large · b (cannot be distinguished from day)",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let terms = &found.variation(metric::TRAIN_SECONDS).unwrap().terms;
+    let terms = terms.iter().filter_map(|term| term.sentence.clone());
+    let all = terms.collect::<Vec<_>>().join("\n");
+    assert!(!all.contains("with large, "), "{all}");
+}
+
+#[test]
+fn why_a_choice_that_is_a_day_is_not_ranked_is_said() {
+    let factors: [(&str, &[&str]); 2] = [("day", &["mon", "tue"]), ("batch", &["a", "b"])];
+    let found = found(&of_days(&factors, |levels| {
+        (levels[0] == levels[1]).then_some(10.0 + levels[0] as f64)
+    }));
+    let said = found.best.sentences.join("\n");
+    let why = "Not ranked: a (cannot be distinguished from day) and b (cannot";
+    assert!(said.contains(why), "{said}");
+    assert_eq!(found.answer.nothing.as_ref(), found.best.sentences.first());
+    let wishes = Wishes {
+        deadline_seconds: Some(1000.0),
+        ..Wishes::default()
+    };
+    assert!(recommend(&found, &wishes).is_err());
+}
+
+/// The large batch of y was never measured, on whichever day.
+#[test]
+fn combinations_without_a_result_are_counted_without_days() {
+    let factors: [(&str, &[&str]); 3] = [
+        ("stack", &["x", "y"]),
+        ("day", &DAYS),
+        ("batch", &["a", "b"]),
+    ];
+    for is_missing in [true, false] {
+        let found = found(&of_days(&factors, |levels| {
+            let [stack, day, batch] = *levels else {
+                return None;
+            };
+            let day = 1.0 + 0.1 * day as f64;
+            let is_measured = !is_missing || (stack, batch) != (1, 1);
+            is_measured.then(|| 10.0 * day * [1.0, 2.0][stack] * [1.0, 1.1][batch])
+        }));
+        let said = found.variation(metric::TRAIN_SECONDS).unwrap();
+        let said = said.assumptions.join("\n");
+        assert_eq!(said.contains("1 of 4 combinations"), is_missing, "{said}");
+        assert!(!said.contains("different numbers of results"), "{said}");
+    }
+}
+
+/// b was not measured on the two slow days: it is slower than a on every day that it shares with it.
+#[test]
+fn days_of_one_choice_only_do_not_make_it_look_worse() {
+    let days: [&str; 7] = ["d0", "d1", "d2", "d3", "d4", "d5", "d6"];
+    let slow = [1.0, 1.02, 0.98, 1.01, 1.03, 2.0, 2.1];
+    let found = found(&of_days(
+        &[("day", &days), ("batch", &["a", "b"])],
+        |levels| {
+            let [day, batch] = *levels else { return None };
+            (batch == 0 || day < 5).then(|| 10.0 * slow[day] * [1.0, 1.1][batch])
+        },
+    ));
+    let effect = &found.variation(metric::TRAIN_SECONDS).unwrap().effects[0];
+    let time = found.best.tasks[0].time.as_ref().unwrap();
+    let behind = time.behind[0];
+    assert!(
+        (behind.by + 1.0 - effect.estimate.value).abs() < 0.005,
+        "{behind:?}"
+    );
+    let mean = |number: u32| {
+        found
+            .choice(number)
+            .unwrap()
+            .mean(metric::TRAIN_SECONDS)
+            .unwrap()
+            .value
+    };
+    let [a, b] = [mean(time.first[0]), mean(behind.scenario)];
+    assert!(
+        (b / a - 1.0 - behind.by).abs() < 0.005,
+        "{a} {b} {behind:?}"
+    );
+    let saving = &found.answer.tasks[0].picks[0].savings[0];
+    assert!(
+        (saving.seconds.unwrap() / b - saving.part).abs() < 0.005,
+        "{saving:?}"
+    );
+    // On a day like the last two neither is in time.
+    let wishes = Wishes {
+        deadline_seconds: Some(12.0),
+        ..Wishes::default()
+    };
+    let said = recommend(&found, &wishes).unwrap().join(" ");
+    assert!(!said.contains("choose"), "{said}");
+}
+
+/// A limit for 19 of 20 runs holds on a day to come, too: days differ by 10 %.
+#[test]
+fn a_deadline_is_kept_on_days_to_come() {
+    let (mut kept, mut all) = (0, 0);
+    for seed in 1..=100 {
+        let world = equal_choices(&DAYS[..4], 5, 0.0, seed);
+        let found = found(&world);
+        let mut random = SplitMix64::new(1000 + seed);
+        // The least limit that is said to be kept.
+        let (mut low, mut high) = (1.0, 100.0);
+        for _ in 0..12 {
+            let middle = f64::midpoint(low, high);
+            let wishes = Wishes {
+                deadline_seconds: Some(middle),
+                ..Wishes::default()
+            };
+            match recommend(&found, &wishes).unwrap()[0].contains("choose") {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        for _ in 0..40 {
+            let day = 10.0 * (0.1 * normal(&mut random)).exp();
+            kept += usize::from(day * (0.005 * normal(&mut random)).exp() <= high);
+            all += 1;
+        }
+    }
+    let share = f64::from(u32::try_from(kept).unwrap()) / f64::from(all);
+    assert!((0.92..0.98).contains(&share), "{share}");
+}
+
+/// Two levels of one factor: which is faster is what the effect says.
+#[test]
+fn one_question_has_one_verdict() {
+    let mut stated = 0;
+    for seed in 1..=60 {
+        let mut random = SplitMix64::new(seed);
+        let mut times: Vec<Vec<f64>> = Vec::new();
+        for _ in DAYS {
+            let day = 10.0 + normal(&mut random);
+            times.push(vec![day + 0.2 * normal(&mut random)]);
+            times.push(vec![day + 0.4 + 0.2 * normal(&mut random)]);
+        }
+        let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+        let mut world = world(&[("day", &DAYS), ("batch", &["a", "b"])], &times);
+        world.study.order = RunSequence::Listed;
+        let found = found(&world);
+        let variation = found.variation(metric::TRAIN_SECONDS).unwrap();
+        if variation.scale != stats::Scale::Linear {
+            continue;
+        }
+        let time = found.best.tasks[0].time.as_ref().unwrap();
+        let effect = variation.effects[0].verdict == Verdict::Different;
+        stated += usize::from(effect);
+        assert_eq!(effect, time.verdict == Verdict::Different, "seed {seed}");
+        // More days than there were would decide what these do not.
+        let of_effect = variation.terms[0].repetitions;
+        for needed in [of_effect, time.repetitions].into_iter().flatten() {
+            assert!(needed > DAYS.len(), "{needed}");
+        }
+    }
+    assert!((10..60).contains(&stated), "{stated}");
+}

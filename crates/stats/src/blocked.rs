@@ -23,8 +23,11 @@ pub struct InBlock {
 /// are called different in at most 5.6 % of studies at a level of 5 % (8,000 simulated; with a limit of 10 % in 6.1 %),
 /// and in 4.8 to 5.2 % where blocks are real.
 const DIFFER: f64 = 0.05;
-/// Two differences have one degree of freedom: what they leave unsaid is more than the blocks hide.
+/// Two differences have one degree of freedom: what they leave unsaid is more than the blocks hide, where these only look
+/// as if they differed.
 const LEAST_BLOCKS: usize = 3;
+/// Blocks that the study declares are never left in: what one of them does to a difference is in all its values.
+const LEAST_DECLARED: usize = 2;
 
 /// What is measured in blocks, with or without what these have in common.
 #[derive(Debug, Clone)]
@@ -32,6 +35,9 @@ pub struct Samples {
     pub lists: Vec<Vec<InBlock>>,
     /// Blocks differ as a whole, so that lists are compared block by block.
     pub is_paired: bool,
+    /// The study says what the blocks are: a list has one value of each, and is compared with another by those that both
+    /// have or not at all.
+    pub is_declared: bool,
 }
 
 impl Samples {
@@ -49,6 +55,7 @@ impl Samples {
         Samples {
             lists: lists.iter().map(own).collect(),
             is_paired: false,
+            is_declared: false,
         }
     }
 
@@ -56,12 +63,14 @@ impl Samples {
         self.lists[place].iter().map(|one| one.value).collect()
     }
 
-    /// Mean of the first less that of the second. `None` where one of them has a single value.
+    /// Mean of the first less that of the second. `None` where one of them has a single value, or they share no two
+    /// declared blocks.
     pub fn contrast(&self, first: usize, second: usize) -> Option<Contrast> {
-        let paired = self
-            .is_paired
-            .then(|| paired_contrast(&self.lists[first], &self.lists[second]));
-        paired.flatten().or_else(|| {
+        let paired = in_common(&self.lists[first], &self.lists[second], self.least());
+        if self.is_declared {
+            return paired;
+        }
+        paired.or_else(|| {
             let values = [self.values(first), self.values(second)];
             let sample = |place: usize, values| Sample {
                 values,
@@ -69,6 +78,26 @@ impl Samples {
             };
             welch_contrast(sample(first, &values[0]), sample(second, &values[1])).ok()
         })
+    }
+
+    /// What a contrast with another list is a share of: the mean over the values that went into it.
+    pub(crate) fn base(&self, of: usize, other: usize) -> f64 {
+        let (own, others) = (by_block(&self.lists[of]), by_block(&self.lists[other]));
+        let common = own.iter().filter(|(block, _)| others.contains_key(block));
+        let common: Vec<f64> = common.map(|(_, values)| mean(values)).collect();
+        match common.len() < self.least() {
+            true => mean(&self.values(of)),
+            false => mean(&common),
+        }
+    }
+
+    /// So many blocks must two lists have in common.
+    fn least(&self) -> usize {
+        match (self.is_declared, self.is_paired) {
+            (true, _) => LEAST_DECLARED,
+            (_, true) => LEAST_BLOCKS,
+            (_, false) => usize::MAX,
+        }
     }
 
     /// What the values of a list were rounded to, on average.
@@ -80,6 +109,10 @@ impl Samples {
 /// Mean of the first less that of the second over the blocks that both have, each counted once (Student 1908). `None`
 /// where these are fewer than three.
 pub fn paired_contrast(first: &[InBlock], second: &[InBlock]) -> Option<Contrast> {
+    in_common(first, second, LEAST_BLOCKS)
+}
+
+fn in_common(first: &[InBlock], second: &[InBlock], least: usize) -> Option<Contrast> {
     let steps = [step_of(first), step_of(second)];
     let (first, second) = (by_block(first), by_block(second));
     let both = first.iter().filter_map(|(block, values)| {
@@ -87,7 +120,7 @@ pub fn paired_contrast(first: &[InBlock], second: &[InBlock]) -> Option<Contrast
         Some(mean(values) - mean(others))
     });
     let differences: Vec<f64> = both.collect();
-    if differences.len() < LEAST_BLOCKS {
+    if differences.len() < least {
         return None;
     }
     let moments = Moments::of(&differences);
@@ -212,6 +245,7 @@ mod tests {
         let unpaired = Samples {
             lists,
             is_paired: false,
+            is_declared: false,
         };
         assert!(unpaired.contrast(1, 0).is_some_and(|c| c.p() > 0.2));
         // Too few in common.

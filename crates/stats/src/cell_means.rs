@@ -9,6 +9,8 @@ mod blocks;
 mod contrast;
 mod spread;
 
+use std::collections::BTreeSet;
+
 use crate::anova::columns::{factors_of, term_sets};
 use crate::anova::{Cells, Design, Observation};
 use crate::distribution::f_sf;
@@ -31,6 +33,8 @@ pub struct CellMeans {
     joint: Option<Joint>,
     /// Of each cell, where blocks link some only.
     parts: Option<Vec<usize>>,
+    /// Of each cell, the declared blocks that it was measured in.
+    declared: Option<Vec<BTreeSet<usize>>>,
     /// After blocks, where these were taken out.
     residuals: Option<Residuals>,
     is_complete: bool,
@@ -66,6 +70,7 @@ impl CellMeans {
         }
         let declared = blocks.filter(|blocks| blocks.is_declared);
         let parts = declared.and_then(|blocks| blocks::parts(&cells, &blocks));
+        let found = declared.map(|blocks| blocks::of_cells(&cells, blocks.of));
         let without = match blocks {
             Some(blocks) => blocks::without(&cells, &blocks)?,
             None => None,
@@ -74,6 +79,7 @@ impl CellMeans {
             let spreads = spread::of_cells(&cells)?;
             return Ok(CellMeans {
                 parts,
+                declared: found,
                 ..Self::with(cells, spreads)
             });
         };
@@ -88,6 +94,7 @@ impl CellMeans {
             residuals: Some(without.residuals),
             joint,
             parts,
+            declared: found,
             ..Self::with(cells, without.spreads)
         })
     }
@@ -131,6 +138,7 @@ impl CellMeans {
             is_trimmed: false,
             joint: None,
             parts: None,
+            declared: None,
             residuals: None,
             spreads,
             cells,

@@ -48,7 +48,7 @@ pub use fit::slope;
 pub use grid::{rounding_variance, step_of};
 pub use interleaving::Interleaving;
 pub use pareto::pareto;
-pub use prediction::{LogMoments, LogSpread, next_at_most, normal};
+pub use prediction::{LogMoments, LogSpread, next_at_most, next_in_block_at_most, normal};
 pub use proportion::{chance_of_so_many, proportion};
 pub use ranking::{Ranked, RankedBehind, rank_lowest, rank_lowest_of};
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};

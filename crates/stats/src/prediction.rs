@@ -105,6 +105,47 @@ pub fn next_at_most(values: &[f64], confidence: f64) -> Option<f64> {
     })
 }
 
+/// The same of a value in a block to come: `means` of blocks, and the values inside those that were measured. `None` for
+/// fewer than two blocks.
+pub fn next_in_block_at_most(means: &[f64], blocks: &[Vec<f64>], confidence: f64) -> Option<f64> {
+    let count = means.len() as f64;
+    let mut all = blocks.iter().flatten().chain(means);
+    if means.len() < 2 || all.any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut all = blocks.iter().flatten().chain(means);
+    let is_by_share = all.all(|value| *value > 0.0);
+    let scaled = |values: &[f64]| -> Vec<f64> {
+        let scaled = |value: &f64| if is_by_share { value.ln() } else { *value };
+        values.iter().map(scaled).collect()
+    };
+    let between = Moments::of(&scaled(means));
+    let inside: Vec<Moments> = blocks.iter().map(|b| Moments::of(&scaled(b))).collect();
+    let free: usize = inside
+        .iter()
+        .map(|block| block.count.saturating_sub(1))
+        .sum();
+    let squares: f64 = inside.iter().map(|block| block.squares).sum();
+    let within = squares / free.max(1) as f64;
+    // The means of blocks have part of what is inside them already.
+    let known = inside.iter().map(|block| 1.0 / block.count.max(1) as f64);
+    let known = known.sum::<f64>() / inside.len().max(1) as f64;
+    let parts = [
+        (between.variance() * (1.0 + 1.0 / count), count - 1.0),
+        (within * (1.0 - known), free.max(1) as f64),
+    ];
+    let variance: f64 = parts.iter().map(|(part, _)| part).sum();
+    // Satterthwaite's degrees of freedom.
+    let uncertain: f64 = parts.iter().map(|(part, free)| part * part / free).sum();
+    let free = if uncertain > 0.0 {
+        variance.powi(2) / uncertain
+    } else {
+        count - 1.0
+    };
+    let limit = between.mean + student_quantile(confidence, free) * variance.sqrt();
+    Some(if is_by_share { limit.exp() } else { limit })
+}
+
 /// √(χ² / degrees of freedom).
 fn root_of_chi_square(free: usize, random: &mut SplitMix64) -> f64 {
     if free < MANY {
@@ -143,6 +184,31 @@ mod tests {
             assert!((share - 0.95).abs() < 0.0105, "{count} values: {share}");
         }
         assert_eq!(next_at_most(&[1.0], 0.95), None);
+    }
+
+    /// Runs of a next day, where days differ by 10 % and runs by so much.
+    #[test]
+    fn values_of_next_blocks_are_below_their_limit_19_times_in_20() {
+        let mut random = SplitMix64::new(5);
+        for (count, runs, within) in [(2, 3, 0.01), (4, 5, 0.01), (4, 5, 0.1), (6, 1, 0.05)] {
+            let below = (0..4000).filter(|_| {
+                let mut day = |runs: usize| -> Vec<f64> {
+                    let day = 0.1 * normal(&mut random);
+                    let run = |_| (day + within * normal(&mut random)).exp();
+                    (0..runs).map(run).collect()
+                };
+                let known: Vec<Vec<f64>> = (0..count).map(|_| day(runs)).collect();
+                let means: Vec<f64> = known.iter().map(|day| crate::precise::mean(day)).collect();
+                let limit = next_in_block_at_most(&means, &known, 0.95);
+                limit.is_some_and(|limit| day(1)[0] <= limit)
+            });
+            let share = below.count() as f64 / 4000.0;
+            assert!(
+                (0.9395..0.975).contains(&share),
+                "{count} × {runs}: {share}"
+            );
+        }
+        assert_eq!(next_in_block_at_most(&[1.0], &[vec![1.0]], 0.95), None);
     }
 
     #[test]

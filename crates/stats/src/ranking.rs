@@ -18,7 +18,7 @@ pub struct Ranked {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankedBehind {
     pub place: usize,
-    /// By how much of the lowest mean, with its interval.
+    /// By how much of the lowest mean, with its interval; over the blocks that both have, where blocks are compared.
     pub by: f64,
     pub low: f64,
     pub high: f64,
@@ -50,8 +50,6 @@ pub fn rank_lowest_of(samples: &Samples, level: f64, equal_within: f64) -> Optio
     rivals.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
     // Every other one is a question; which of them is the lowest was picked from the data.
     let level = level / rivals.len() as f64;
-    let base = mean(&samples.values(best)).abs();
-    let margin = equal_within * base;
     let mut ranked = Ranked {
         first: vec![best],
         behind: Vec::new(),
@@ -60,6 +58,8 @@ pub fn rank_lowest_of(samples: &Samples, level: f64, equal_within: f64) -> Optio
     for (other, contrast) in rivals {
         let estimate = contrast.estimate(1.0 - level, "", |value| value);
         let interval = estimate.interval;
+        let base = samples.base(best, other).abs();
+        let margin = equal_within * base;
         if contrast.p() <= level && contrast.value > 0.0 {
             ranked.behind.push(RankedBehind {
                 place: other,

@@ -27,6 +27,7 @@ fn study(setting: Setting, random: &mut SplitMix64) -> Samples {
     let lists = vec![list(1.0), list(1.0 + setting.more)];
     Samples {
         is_paired: blocks_differ(&lists),
+        is_declared: false,
         lists,
     }
 }
@@ -42,6 +43,7 @@ fn shares(setting: Setting) -> [f64; 2] {
         let samples = study(setting, &mut random);
         let plain = Samples {
             is_paired: false,
+            is_declared: false,
             ..samples.clone()
         };
         for (samples, count) in [samples, plain].iter().zip(&mut different) {

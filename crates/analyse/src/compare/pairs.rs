@@ -13,6 +13,7 @@ pub(super) fn samples(first: &Side, second: &Side, matched: &Matched, metric: &s
         found.unwrap_or_else(|| Samples {
             lists: vec![Vec::new(); groups.len()],
             is_paired: false,
+            is_declared: false,
         })
     };
     if std::ptr::eq(first.analysis, second.analysis) {
@@ -23,6 +24,7 @@ pub(super) fn samples(first: &Side, second: &Side, matched: &Matched, metric: &s
     Samples {
         lists: lists.collect(),
         is_paired: false,
+        is_declared: false,
     }
 }
 

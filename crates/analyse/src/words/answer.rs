@@ -31,7 +31,12 @@ pub(crate) fn nothing(analysis: &Analysis, tasks: &[TaskAnswer]) -> Option<Strin
             })
         });
     } else if picks().next().is_none() {
-        message!("answer-no-two")
+        let of_tasks = analysis.best.tasks.iter();
+        let mut unranked = of_tasks.flat_map(|task| &task.unranked);
+        match unranked.any(|one| one.is_of_blocks) {
+            true => return analysis.best.sentences.first().cloned(),
+            false => message!("answer-no-two"),
+        }
     } else if picks().all(|pick| pick.verdict == Verdict::NotEstimable) {
         message!("answer-unrepeated")
     } else {

@@ -1,12 +1,14 @@
 //! Blocks: repetitions that were made at another time, or on another day, and differ as a whole.
 
+use std::collections::BTreeSet;
+
 use super::spread::{FEWEST_TO_LEND, Spread};
 use crate::anova::Cells;
 use crate::distribution::f_sf;
 use crate::error::StatsError;
 use crate::residuals::Residuals;
 
-/// Blocks that differ less than this by chance are taken out. Leaving real ones in costs power and no false
+/// Repetitions that differ less than this by chance are taken out; blocks that the study declares always are. Leaving real ones in costs power and no false
 /// statement where every block has every cell equally often, so the limit may be generous.
 const DIFFER: f64 = 0.10;
 /// A cell's share of the spread is never believed to be smaller than this part of the mean one: what is left after
@@ -61,20 +63,29 @@ pub(super) fn parts(cells: &Cells, blocks: &Blocks) -> Option<Vec<usize>> {
     parts.iter().any(|part| *part != first).then_some(parts)
 }
 
+/// The blocks of each cell.
+pub(super) fn of_cells(cells: &Cells, blocks: &[usize]) -> Vec<BTreeSet<usize>> {
+    let mut found = vec![BTreeSet::new(); cells.cells.len()];
+    for (cell, block) in cells.cell_of.iter().zip(blocks) {
+        found[*cell].insert(*block);
+    }
+    found
+}
+
 /// `None` where blocks do not differ, or there is nothing to tell them by.
 pub(super) fn without(cells: &Cells, blocks: &Blocks) -> Result<Option<WithoutBlocks>, StatsError> {
     let Some(table) = Table::new(cells, blocks.of) else {
         return Ok(None);
     };
     match table.each() {
-        Some(each) => Ok(table.equal(each)),
+        Some(each) => Ok(table.equal(each, blocks.is_declared)),
         None => table.unequal(blocks.is_declared),
     }
 }
 
 impl<'c> Table<'c> {
     fn new(cells: &'c Cells, blocks: &[usize]) -> Option<Self> {
-        let numbers: std::collections::BTreeSet<usize> = blocks.iter().copied().collect();
+        let numbers: BTreeSet<usize> = blocks.iter().copied().collect();
         if cells.cells.len() < 2 || numbers.len() < 2 || blocks.len() != cells.count() {
             return None;
         }
@@ -128,7 +139,7 @@ impl<'c> Table<'c> {
     }
 
     /// Every block has every cell `each` times: means need no adjustment, and cells keep spreads of their own.
-    fn equal(&self, each: f64) -> Option<WithoutBlocks> {
+    fn equal(&self, each: f64, is_declared: bool) -> Option<WithoutBlocks> {
         let (count, blocks) = (self.counts.len() as f64, self.blocks as f64);
         let of_block = each * count;
         let effects: Vec<f64> = self.sums().iter().map(|sum| sum / of_block).collect();
@@ -144,8 +155,8 @@ impl<'c> Table<'c> {
             blocks - 1.0,
             count * inside + (count - 1.0) * (blocks - 1.0),
         );
-        let ratio = (between / free.0) / (rest / free.1);
-        if rest <= 0.0 || f_sf(ratio, free.0, free.1) > DIFFER {
+        let differ = || f_sf((between / free.0) / (rest / free.1), free.0, free.1) <= DIFFER;
+        if rest <= 0.0 || !(is_declared || differ()) {
             return None;
         }
         let leverage = 1.0 / (blocks * each) + 1.0 / of_block - 1.0 / (blocks * of_block);
@@ -191,7 +202,9 @@ impl<'c> Table<'c> {
         if used == 0 || !(is_declared || differ()) {
             return Ok(None);
         }
-        if free < FEWEST_TO_LEND {
+        // Two cells have nothing but their differences within blocks, which lend nothing.
+        let is_pair = is_declared && self.counts.len() == 2;
+        if free < if is_pair { 1 } else { FEWEST_TO_LEND } {
             return match is_declared {
                 true => Err(StatsError::FewRepetitions),
                 false => Ok(None),

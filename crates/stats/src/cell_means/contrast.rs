@@ -106,7 +106,30 @@ impl CellMeans {
         } else {
             return None;
         }
-        self.is_told(&weights).then(|| self.contrast(&weights))
+        let is_told = match fixed.is_empty() {
+            true => self.is_told(&weights),
+            false => self.are_linked(&highs, &lows),
+        };
+        is_told.then(|| self.contrast(&weights))
+    }
+
+    /// Whether declared blocks link each cell with its opposite, by these cells alone: what others say of the blocks holds
+    /// for those.
+    fn are_linked(&self, highs: &[usize], lows: &[usize]) -> bool {
+        let Some(blocks) = &self.declared else {
+            return true;
+        };
+        let both = || highs.iter().chain(lows);
+        let is_linked = |(high, low): (&usize, &usize)| {
+            let mut reached = blocks[*high].clone();
+            for _ in both() {
+                let near = both().filter(|cell| !blocks[**cell].is_disjoint(&reached));
+                let near: Vec<usize> = near.flat_map(|cell| blocks[*cell].clone()).collect();
+                reached.extend(near);
+            }
+            !blocks[*low].is_disjoint(&reached)
+        };
+        highs.iter().zip(lows).all(is_linked)
     }
 
     /// Whether the weights compare nothing that only blocks link.
