@@ -471,7 +471,7 @@ fn the_example_of_the_protocol_in_shell_works() {
 }
 
 #[test]
-#[ignore = "needs python3"]
+#[ignore = "needs python3: .ci/frameworks runs it"]
 fn installed_python_runs_the_example_of_the_protocol() {
     let text = include_str!("../../../../docs/examples/train.py");
     check_example(
